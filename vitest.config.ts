@@ -1,6 +1,7 @@
 /**
- * `npm test` runs the projects `unit` and `database`; `npm run test:full` runs `full` and `alone`, which are all other tests that need
- * neither kaspad nor schemathesis; `npm run test:all` runs all four. `npx vitest run FILE` runs any test file in its project.
+ * `npm test` runs the projects `unit` and `database`; `npm run test:full` runs `full` and `alone`,
+ * which are all other tests that need neither kaspad nor schemathesis; `npm run test:all` runs all
+ * four. `npx vitest run FILE` runs any test file in its project.
  */
 import { globSync } from 'node:fs';
 import { getPriority, setPriority } from 'node:os';
@@ -8,10 +9,16 @@ import { join } from 'node:path';
 import { defineConfig } from 'vitest/config';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
-/** They compare response times with bounds, which is meaningless while other tests use the same cores. */
+/**
+ * They compare response times with bounds, which is meaningless while other tests use the same
+ * cores.
+ */
 const ALONE = ['test/api/floods.db.test.ts'];
 
-/** The slowest files begin first, so that none of them is left at the end, when the other workers have nothing to do. */
+/**
+ * The slowest files begin first, so that none of them is left at the end, when the other workers
+ * have nothing to do.
+ */
 const FIRST = [
   'test/start/start.test.ts',
   'test/simulation/gaps.db.test.ts',
@@ -32,8 +39,9 @@ const FIRST = [
 ];
 
 /**
- * Tests of `npm run test:full`: those that take about 15 seconds or more, or need the readers of exported files.
- * `npm test` must take at most six minutes on two quiet cores, and keeps representative scenarios of each layer.
+ * Tests of `npm run test:full`: those that take about 15 seconds or more, or need the readers of
+ * exported files. `npm test` must take at most six minutes on two quiet cores, and keeps
+ * representative scenarios of each layer.
  */
 const FULL = [
   // `npm test` keeps full disks and restarts of the tests with database faults.
@@ -91,8 +99,8 @@ const other = [
 const globalSetup = 'packages/database/src/testing/global-setup.ts';
 
 /**
- * The priority of the API (packages/api/src/workers/priority.ts): at a higher one, tests that use the processor beside it would keep it from
- * responding. Workers, programs and Postgres inherit it.
+ * The priority of the API (packages/api/src/workers/priority.ts): at a higher one, tests that use
+ * the processor beside it would keep it from responding. Workers, programs and Postgres inherit it.
  */
 const NICE = 5;
 if (getPriority() < NICE) setPriority(NICE);
@@ -103,13 +111,15 @@ const { CI, TEST_RESULTS: outputFile = CI === undefined ? undefined : 'test-resu
 export default defineConfig({
   test: {
     reporters: outputFile === undefined ? ['default'] : ['default', ['json', { outputFile }]],
-    // More than two cores, since many tests wait for programs, and for their timeouts. One group of workers runs all projects but `alone`, so that
-    // it is busy to the end.
+    // More than two cores, since many tests wait for programs, and for their timeouts. One group of
+    // workers runs all projects but `alone`, so that it is busy to the end.
     maxWorkers: 3,
-    // Loading the modules again for each file would take longer than most of the tests, which restore what they change.
+    // Loading the modules again for each file would take longer than most of the tests, which
+    // restore what they change.
     isolate: false,
     sequence: { sequencer: SlowestFirst },
-    // The cache of the `kasgres` command, for the threads and programs that tests start: half of their start is stripping types and compiling.
+    // The cache of the `kasgres` command, for the threads and programs that tests start: half of
+    // their start is stripping types and compiling.
     env: { NODE_COMPILE_CACHE: join(import.meta.dirname, 'node_modules/.cache/kasgres') },
     projects: [
       {

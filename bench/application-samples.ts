@@ -1,4 +1,7 @@
-/** Covenants, programs, lanes and inscriptions of an index, by which bench:read and bench/attacks.ts ask for them. */
+/**
+ * Covenants, programs, lanes and inscriptions of an index, by which bench:read and bench/attacks.ts
+ * ask for them.
+ */
 import type { Connection } from '@kasgres/database';
 
 const SAMPLES = 1_000;

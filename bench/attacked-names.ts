@@ -1,6 +1,7 @@
 /**
- * Preloaded into `kasgres webhooks` (`node --import`): names are looked up at the name server whose port is NAME_SERVER_PORT. An attacker owns
- * the name server of a name, but nobody owns one on the machine of a benchmark.
+ * Preloaded into `kasgres webhooks` (`node --import`): names are looked up at the name server whose
+ * port is NAME_SERVER_PORT. An attacker owns the name server of a name, but nobody owns one on the
+ * machine of a benchmark.
  */
 import { syncBuiltinESMExports } from 'node:module';
 import promises from 'node:dns/promises';

@@ -1,4 +1,7 @@
-/** Everything that bench/attacks.ts attacks: nodes, Postgres, and each program of Kasgres as a process. */
+/**
+ * Everything that bench/attacks.ts attacks: nodes, Postgres, and each program of Kasgres as a
+ * process.
+ */
 import { fork } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';

@@ -1,6 +1,7 @@
 /**
- * The process of the attackers: it gets AttackOptions from its parent, lets the attacks run at once until the end, and sends the outcomes of each.
- * Separate, so that it does not slow down the legitimate client of attacks.ts.
+ * The process of the attackers: it gets AttackOptions from its parent, lets the attacks run at once
+ * until the end, and sends the outcomes of each. Separate, so that it does not slow down the
+ * legitimate client of attacks.ts.
  */
 import { sleep } from '@kasgres/runtime';
 import { Attacker, type AttackOptions, type Outcomes } from './attackers/attack.ts';

@@ -3,11 +3,13 @@
  *
  *   node bench/attacks.ts [--seconds 600] [--apart 0] [--quiet 60] [--payments 30000] [--only TEXT,…] [--json]
  *
- * Starts a simulated network that grows, an embedded Postgres and each program as a process. Measures the client (victim.ts) while nothing else happens,
- * then during each attack alone for --apart seconds, and during all of them together for --seconds. --only selects attacks whose names contain a text.
- * Exits with 1 unless the client's requests all succeed with a p99 of at most max(500 ms, 5 × quiet), its events have a p99 of at most a second, its
- * webhooks are delivered, every program survives, the memory of the API stays flat, every attack was attempted without reaching what it must not, and
- * `kasgres verify` finds nothing afterwards.
+ * Starts a simulated network that grows, an embedded Postgres and each program as a process.
+ * Measures the client (victim.ts) while nothing else happens, then during each attack alone for
+ * --apart seconds, and during all of them together for --seconds. --only selects attacks whose
+ * names contain a text. Exits with 1 unless the client's requests all succeed with a p99 of at most
+ * max(500 ms, 5 × quiet), its events have a p99 of at most a second, its webhooks are delivered,
+ * every program survives, the memory of the API stays flat, every attack was attempted without
+ * reaching what it must not, and `kasgres verify` finds nothing afterwards.
  */
 import { fork, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -197,7 +199,10 @@ async function runAttackers(options: AttackOptions): Promise<AllOutcomes> {
   return outcomes;
 }
 
-/** Makes the node's mempool full of small and of large transactions by turns. Returns how often the API has listed each. */
+/**
+ * Makes the node's mempool full of small and of large transactions by turns. Returns how often the
+ * API has listed each.
+ */
 async function fillMempool({ mempool }: Attacked, seconds: number): Promise<Outcomes> {
   const before = await mempool.countListings();
   const endsAt = performance.now() + seconds * 1_000;

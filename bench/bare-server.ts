@@ -1,6 +1,7 @@
 /**
- * The lower bounds for the API in read.ts: Fastify without keys, headers and limits, with one prepared look-up of a transaction id, and with a
- * response that needs no work. Prints its URL when it is ready, and exits when its standard input ends.
+ * The lower bounds for the API in read.ts: Fastify without keys, headers and limits, with one
+ * prepared look-up of a transaction id, and with a response that needs no work. Prints its URL when
+ * it is ready, and exits when its standard input ends.
  */
 import { connect } from '@kasgres/database';
 import Fastify from 'fastify';

@@ -1,4 +1,7 @@
-/** Compares the reads of `bench:read` of two checkouts, each with an index in its own schema version in one embedded Postgres. */
+/**
+ * Compares the reads of `bench:read` of two checkouts, each with an index in its own schema version
+ * in one embedded Postgres.
+ */
 import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
 import { connect } from '@kasgres/database';
@@ -27,7 +30,10 @@ export interface ComparedRead {
   ratio: number;
 }
 
-/** Compares medians. Reads that only one side has are left out. A read that failed before, and has a rate of 0, has a ratio of Infinity. */
+/**
+ * Compares medians. Reads that only one side has are left out. A read that failed before, and has a
+ * rate of 0, has a ratio of Infinity.
+ */
 export function compareRates(before: Rates, now: Rates): ComparedRead[] {
   return [...now].flatMap(([name, rates]) => {
     const others = before.get(name);
@@ -47,7 +53,10 @@ interface Options {
   only: string;
 }
 
-/** Prints the ratios, and returns whether each read is within the bound, at the latest when it is repeated. */
+/**
+ * Prints the ratios, and returns whether each read is within the bound, at the latest when it is
+ * repeated.
+ */
 export async function compareReads({ directories, runs, seconds, only }: Options): Promise<boolean> {
   const postgres = await startTemporaryPostgres();
   try {

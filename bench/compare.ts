@@ -1,14 +1,17 @@
 /**
- * Compares the speed of this checkout with that of another commit, in runs that alternate between the two:
+ * Compares the speed of this checkout with that of another commit, in runs that alternate between
+ * the two:
  *
  *   NODE_URL=grpc://127.0.0.1:16510 npm run bench:compare -- COMMIT sync
  *   npm run bench:compare -- COMMIT read [text in the name of a read]
  *
- * `sync` runs `npm run bench:sync` of both against a loaded node, and compares catch-ups without the start of the programs, which older
- * commits do not measure. `read` runs `npm run bench:read` of both on a large index of each, repeats reads with a ratio below 0.95, and fails
- * if one is below again. Each prints the medians of RUNS runs (default 5; of MEASURED_MS each for `read`, default 2,000) and their ratio:
- * above 1, this checkout is faster. The other commit is checked out into a temporary worktree with its own dependencies. Uncommitted changes
- * of this checkout are part of the measurement.
+ * `sync` runs `npm run bench:sync` of both against a loaded node, and compares catch-ups without
+ * the start of the programs, which older commits do not measure. `read` runs `npm run bench:read`
+ * of both on a large index of each, repeats reads with a ratio below 0.95, and fails if one is
+ * below again. Each prints the medians of RUNS runs (default 5; of MEASURED_MS each for `read`,
+ * default 2,000) and their ratio: above 1, this checkout is faster. The other commit is checked out
+ * into a temporary worktree with its own dependencies. Uncommitted changes of this checkout are
+ * part of the measurement.
  */
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync } from 'node:fs';

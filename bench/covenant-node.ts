@@ -1,12 +1,14 @@
 /**
- * A simulated node at rest whose chain founds, moves and burns covenants, for `bench:sync` and `bench:read`. Each covenant has 4.6 events, as those of
- * testnet-10 in July 2026, and each state a new program of the same template.
+ * A simulated node at rest whose chain founds, moves and burns covenants, for `bench:sync` and
+ * `bench:read`. Each covenant has 4.6 events, as those of testnet-10 in July 2026, and each state a
+ * new program of the same template.
  *
  *   node bench/covenant-node.ts [--covenants 100000] [--plain]
  *   NODE_URL=<the printed URL> npm run bench:sync
  *
- * --plain makes transactions of the same number, order and size, without covenants and without programs that the index keeps. 100,000 covenants take
- * 1.5 GB of memory here: NODE_OPTIONS=--max-old-space-size=12000 for 500,000.
+ * --plain makes transactions of the same number, order and size, without covenants and without
+ * programs that the index keeps. 100,000 covenants take 1.5 GB of memory here:
+ * NODE_OPTIONS=--max-old-space-size=12000 for 500,000.
  */
 import { parseArgs } from 'node:util';
 import {

@@ -19,7 +19,10 @@ interface Pages {
 const ENTRIES = 1;
 const ADDRESS = 1;
 const RECEIVING = 3;
-/** As messages of the node, which have scripts and addresses as texts, transactions of about 40 and 90 kB. */
+/**
+ * As messages of the node, which have scripts and addresses as texts, transactions of about 40 and
+ * 90 kB.
+ */
 const LARGE_BYTES = 87_000;
 const WIDE_BYTES = 187_000;
 const SMALL_BYTES = 600;
@@ -47,7 +50,10 @@ export class EncodedMempool {
     return Array.from({ length: shown }, (_, index) => pages[(first + index) % pages.length] ?? Buffer.alloc(0));
   }
 
-  /** Returns the parts of a response to getMempoolEntriesByAddresses; a node repeats a transaction for each address that it pays. */
+  /**
+   * Returns the parts of a response to getMempoolEntriesByAddresses; a node repeats a transaction
+   * for each address that it pays.
+   */
   listOf(addresses: readonly string[], arePaid: boolean): Uint8Array[] {
     const receiving = arePaid ? this.#receiving : Buffer.alloc(0);
     return addresses.flatMap((address) => {

@@ -1,4 +1,7 @@
-/** The node that a benchmark reads: that of NODE_URL and NODE_P2P_URL, or a simulated one in a separate process. */
+/**
+ * The node that a benchmark reads: that of NODE_URL and NODE_P2P_URL, or a simulated one in a
+ * separate process.
+ */
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { killAtExit, stopProcess } from '../test/support/programs.ts';

@@ -11,7 +11,10 @@ const UTXOS_PER_SCRIPT = 2;
 
 if (!isMainThread) hashSegment(workerData as Segment);
 
-/** Yields UTXOs `from` to `to` of a set of `count`, in the order of their evenly spread transaction ids, as a node serves them. */
+/**
+ * Yields UTXOs `from` to `to` of a set of `count`, in the order of their evenly spread transaction
+ * ids, as a node serves them.
+ */
 export function* generateUtxos(from: number, to: number, count: number): Generator<Utxo> {
   for (let number = from; number < to; number++) yield generateUtxo(number, count);
 }

@@ -1,13 +1,15 @@
 /**
- * Whether an index becomes slower as it grows: the time of a batch, of an address page and of a look-up at sizes from half a million
- * transactions to --transactions, and the ratio of the last to the first.
+ * Whether an index becomes slower as it grows: the time of a batch, of an address page and of a
+ * look-up at sizes from half a million transactions to --transactions, and the ratio of the last to
+ * the first.
  *
  *   npm run bench:growth [-- --json] [--transactions 20000000] [--first 500000] [--marks 3] [--samples 200] [--runs 3]
  *
- * For each size, a generated chain (request-chain/) of that length is written to a new database with the indexer's own prepare and apply, in a
- * first catch-up; the batches that are measured follow in normal operation. DATABASE_URL names a server, on which databases are created and
- * dropped; without it, an embedded Postgres is started for each. The generator keeps its UTXOs in memory. bench/README.md says how to read the
- * figures.
+ * For each size, a generated chain (request-chain/) of that length is written to a new database
+ * with the indexer's own prepare and apply, in a first catch-up; the batches that are measured
+ * follow in normal operation. DATABASE_URL names a server, on which databases are created and
+ * dropped; without it, an embedded Postgres is started for each. The generator keeps its UTXOs in
+ * memory. bench/README.md says how to read the figures.
  */
 import { connect, type Connection } from '@kasgres/database';
 import { freePort, startApi } from '../test/support/programs.ts';
@@ -20,9 +22,15 @@ import { withTemporaryKey } from './temporary-key.ts';
 
 const MEASURED_BATCHES = 20;
 const PAGE = 20;
-/** A batch must be small in relation to the index, and large in relation to the fixed costs of a transaction of Postgres. */
+/**
+ * A batch must be small in relation to the index, and large in relation to the fixed costs of a
+ * transaction of Postgres.
+ */
 const TRANSACTIONS_PER_MEASURED_BATCH = 1_000;
-/** Batches end with a whole chain block, so they have more transactions, up to twice as many in a small index. */
+/**
+ * Batches end with a whole chain block, so they have more transactions, up to twice as many in a
+ * small index.
+ */
 const SPARE = 2;
 const REPORTED_TRANSACTIONS = 1_000_000;
 /** With more, the generator would need more memory than the index. */
@@ -71,7 +79,8 @@ async function measureSize(size: number): Promise<Mark> {
   const database = connect({ url: target.url, applicationName: 'kasgres bench', max: 3 });
   try {
     const spare = Math.ceil(runs * MEASURED_BATCHES * perBatch * SPARE);
-    // Every size is a part of the same chain, since the length of a chain determines its rate of transactions.
+    // Every size is a part of the same chain, since the length of a chain determines its rate of
+    // transactions.
     const chain = new RequestChain({
       seed: 'growth',
       transactions: transactions + spare,

@@ -1,11 +1,13 @@
 /**
- * The cost of blocks of a hostile miner for the indexer, in processor time of its process and of its connections to Postgres, relative to honest blocks of
- * equal mass; and whether the tip, memory, responses, `verify` and a restart hold.
+ * The cost of blocks of a hostile miner for the indexer, in processor time of its process and of
+ * its connections to Postgres, relative to honest blocks of equal mass; and whether the tip,
+ * memory, responses, `verify` and a restart hold.
  *
  *   npm run bench:hostile [-- --json] [--blocks 100] [--honest 30] [--maturity 100] [--seconds 60]
  *
- * Without NODE_URL it starts a simulated node. NODE_URL names a simnet node at genesis whose coinbases mature after --maturity scores. The database
- * is on an embedded Postgres, or with DATABASE_URL beside the one that it names. The process exits with 1 if a limit is exceeded.
+ * Without NODE_URL it starts a simulated node. NODE_URL names a simnet node at genesis whose
+ * coinbases mature after --maturity scores. The database is on an embedded Postgres, or with
+ * DATABASE_URL beside the one that it names. The process exits with 1 if a limit is exceeded.
  */
 import { checkAcceptance, checkInvariant4, checkInvariant7, checkInvariant8 } from '@kasgres/cli';
 import { connect, type Connection } from '@kasgres/database';
@@ -25,7 +27,9 @@ import { readMemory } from './process-memory.ts';
 import { createRunDatabase } from './run-database.ts';
 import { withTemporaryKey } from './temporary-key.ts';
 
-/** The sizes of a block: the sum of the masses of its transactions is near the limit of each kind. */
+/**
+ * The sizes of a block: the sum of the masses of its transactions is near the limit of each kind.
+ */
 const SIZES: Record<HostileKind, HostileSize> = {
   phantoms: { transactions: 300, inputs: 2, blocks: 1 },
   sums: { transactions: 40, inputs: 1, blocks: 1 },
@@ -211,7 +215,10 @@ async function stopIndexer(): Promise<void> {
   await indexer.stop();
 }
 
-/** Mines a block every 200 ms, of which each fifth is hostile and full, and measures when responses show them. */
+/**
+ * Mines a block every 200 ms, of which each fifth is hostile and full, and measures when responses
+ * show them.
+ */
 async function measureAtTip(miner: HostileMiner): Promise<void> {
   const api = await startApi(programEnv, undefined, { LOG_LEVEL: 'warn', PORT: String(await freePort()) });
   const end = new AbortController();

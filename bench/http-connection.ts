@@ -1,4 +1,7 @@
-/** A minimal HTTP client: clients of HTTP use more CPU than the API does for a small response, and share its cores. */
+/**
+ * A minimal HTTP client: clients of HTTP use more CPU than the API does for a small response, and
+ * share its cores.
+ */
 import { createConnection, type Socket } from 'node:net';
 
 export interface Request {
@@ -21,7 +24,9 @@ export function encodeRequest(url: string, key: string, { method, path, body }: 
   return Buffer.from(`${lines.join('\r\n')}\r\n\r\n${text}`);
 }
 
-/** A connection that is kept alive, for one request at a time. Bodies of responses are discarded. */
+/**
+ * A connection that is kept alive, for one request at a time. Bodies of responses are discarded.
+ */
 export class HttpConnection {
   readonly #socket: Socket;
   #waiting: PromiseWithResolvers<Response> | undefined;

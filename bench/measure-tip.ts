@@ -1,4 +1,7 @@
-/** Measures the time from the node's notification of a new sink to the first HTTP response that shows it or a later one. */
+/**
+ * Measures the time from the node's notification of a new sink to the first HTTP response that
+ * shows it or a later one.
+ */
 import type { NodeClient } from '@kasgres/node';
 import { sleep } from '@kasgres/runtime';
 import { encodeRequest, HttpConnection } from './http-connection.ts';

@@ -1,6 +1,8 @@
 /**
- * The node of the API of bench/attacks.ts as a separate process: it sends its URL to its parent, and its mempool is what the parent tells it. The listings
- * are encoded beforehand and sent without copies, so that their cost is that of the API. It has a DAG of genesis alone; the indexer follows another node.
+ * The node of the API of bench/attacks.ts as a separate process: it sends its URL to its parent,
+ * and its mempool is what the parent tells it. The listings are encoded beforehand and sent without
+ * copies, so that their cost is that of the API. It has a DAG of genesis alone; the indexer follows
+ * another node.
  */
 import { once } from 'node:events';
 import { createServer, type ServerHttp2Stream } from 'node:http2';

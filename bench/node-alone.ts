@@ -1,4 +1,6 @@
-/** The lower bound for a catch-up: everything that it requests from a node, decoded and discarded. */
+/**
+ * The lower bound for a catch-up: everything that it requests from a node, decoded and discarded.
+ */
 import { fetchPages, type RunIndexerOptions } from '@kasgres/indexer';
 import { fromHex, type Hash } from '@kasgres/kaspa';
 import { checkNode, NodeClient } from '@kasgres/node';

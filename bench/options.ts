@@ -23,7 +23,10 @@ export function readOptions<NumberName extends string, TextName extends string =
   }
 }
 
-/** @throws Error for an unknown option, and for a value that is no number of at least 0, or no whole number of at least 1 for `--runs` */
+/**
+ * @throws Error for an unknown option, and for a value that is no number of at least 0, or no whole
+ * number of at least 1 for `--runs`
+ */
 export function parseOptions<NumberName extends string, TextName extends string = never>(
   args: readonly string[],
   defaults: Readonly<Record<NumberName, number>>,
@@ -69,7 +72,9 @@ export function median(values: readonly number[]): number {
   return sorted.length % 2 === 1 ? upper : ((sorted[(sorted.length >> 1) - 1] ?? Number.NaN) + upper) / 2;
 }
 
-/** Returns the smallest value that is at least as large as this share of all; NaN without values. */
+/**
+ * Returns the smallest value that is at least as large as this share of all; NaN without values.
+ */
 export function percentile(values: readonly number[], share: number): number {
   const sorted = values.toSorted((a, b) => a - b);
   return sorted[Math.max(0, Math.ceil(share * sorted.length) - 1)] ?? Number.NaN;
@@ -92,7 +97,10 @@ export interface Figure<Run> {
   digits: number;
 }
 
-/** Returns a table with a row for each figure and a column for each run, and their median in the last column. */
+/**
+ * Returns a table with a row for each figure and a column for each run, and their median in the
+ * last column.
+ */
 export function tableOfRuns<Run>(runs: readonly Run[], figures: readonly Figure<Run>[]): string {
   const rows = figures.map(({ name, of, digits }) => {
     const values = runs.map(of).filter((value) => value !== undefined);

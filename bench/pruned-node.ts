@@ -1,6 +1,8 @@
 /**
- * A simulated node at rest that has pruned its chain, and a peer that serves a generated UTXO set at its pruning point. Above that, transactions spend
- * two UTXOs each, half of which are of that set, and pay a new script and one that spends. `npm run bench:sync -- --pruned MILLIONS` starts it; alone:
+ * A simulated node at rest that has pruned its chain, and a peer that serves a generated UTXO set
+ * at its pruning point. Above that, transactions spend two UTXOs each, half of which are of that
+ * set, and pay a new script and one that spends. `npm run bench:sync -- --pruned MILLIONS` starts
+ * it; alone:
  *
  *   node bench/pruned-node.ts [--utxos 2000000] [--transactions 150000]
  *   NODE_URL=<the printed URL> NODE_P2P_URL=<the other one> npm run bench:sync

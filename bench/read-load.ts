@@ -1,4 +1,7 @@
-/** A light load of reads beside a measurement: recent transactions, address pages, UTXO pages and balances, evenly in time. */
+/**
+ * A light load of reads beside a measurement: recent transactions, address pages, UTXO pages and
+ * balances, evenly in time.
+ */
 import type { Connection } from '@kasgres/database';
 import { sleep } from '@kasgres/runtime';
 import { encodeRequest, HttpConnection } from './http-connection.ts';

@@ -1,12 +1,15 @@
 /**
- * Reads a second of the API with 64 connections, each as a ratio to a bare Fastify with one prepared look-up (bare-server.ts) in the same run:
+ * Reads a second of the API with 64 connections, each as a ratio to a bare Fastify with one
+ * prepared look-up (bare-server.ts) in the same run:
  *
  *   DATABASE_URL=postgres://… npm run bench:read [-- --json] [--runs 3] [--seconds 5] [--group explorer] [text in the name of a read]
  *
- * The groups are those of reads.ts, `frequent` by default. `--checkout DIRECTORY` measures the API of another checkout, whose migrations the index has.
- * A read that gets a response with another status than 200 ends there, and counts as 0 requests a second.
- * DATABASE_URL names an index, such as one that `bench:sync` filled; without it, an embedded Postgres is filled with a million transactions
- * (test/plans/large-index.ts). Server, Postgres and this client share the cores. bench/README.md has figures.
+ * The groups are those of reads.ts, `frequent` by default. `--checkout DIRECTORY` measures the API
+ * of another checkout, whose migrations the index has. A read that gets a response with another
+ * status than 200 ends there, and counts as 0 requests a second.
+ * DATABASE_URL names an index, such as one that `bench:sync` filled; without it, an embedded
+ * Postgres is filled with a million transactions (test/plans/large-index.ts). Server, Postgres and
+ * this client share the cores. bench/README.md has figures.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { join } from 'node:path';
@@ -95,7 +98,10 @@ async function startBare(): Promise<string> {
   throw new Error('the bare server did not start');
 }
 
-/** Sends the requests in turn over all connections, at most until a response has another status than 200. */
+/**
+ * Sends the requests in turn over all connections, at most until a response has another status than
+ * 200.
+ */
 async function sendAll(durationMs: number, url: string, key: string, reads: readonly Request[]): Promise<Measurement> {
   const requests = reads.map((read) => encodeRequest(url, key, read));
   const times: number[] = [];

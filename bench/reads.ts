@@ -1,4 +1,7 @@
-/** The requests of bench:read, from samples of an index. A read is a list of requests, which are sent in turn. */
+/**
+ * The requests of bench:read, from samples of an index. A read is a list of requests, which are
+ * sent in turn.
+ */
 import type { Connection } from '@kasgres/database';
 import { type ApplicationSamples, findApplicationSamples, hasApplications } from './application-samples.ts';
 import type { Request } from './http-connection.ts';
@@ -16,7 +19,10 @@ export interface Samples {
   daaScores: readonly string[];
 }
 
-/** Groups of reads by name. `explorer`: those of an explorer that need no node. `applications`: covenants, programs, lanes and inscriptions. */
+/**
+ * Groups of reads by name. `explorer`: those of an explorer that need no node. `applications`:
+ * covenants, programs, lanes and inscriptions.
+ */
 export const GROUPS: Readonly<Record<string, (samples: Samples, database: Connection) => Reads | Promise<Reads>>> = {
   frequent: frequentReads,
   explorer: explorerReads,

@@ -1,12 +1,14 @@
 /**
- * How long the queries of the cookbook take on five million transactions. Fills a database with the indexer's own apply (request-chain/), or
- * uses an existing one, and runs each query as a read-only analyst.
+ * How long the queries of the cookbook take on five million transactions. Fills a database with the
+ * indexer's own apply (request-chain/), or uses an existing one, and runs each query as a read-only
+ * analyst.
  *
  *   node bench/requests.ts [--transactions 5000000] [--database URL | --keep DIRECTORY] [--only TEXT]
  *
- * Without a URL it starts an embedded Postgres, in a temporary directory or in one that is kept. --only runs the queries with this text in
- * their name and writes no file; otherwise the times are written to cookbook/times.json. Five million transactions take about 3.5 GB of memory
- * here: NODE_OPTIONS=--max-old-space-size=8192. bench/README.md has figures.
+ * Without a URL it starts an embedded Postgres, in a temporary directory or in one that is kept.
+ * --only runs the queries with this text in their name and writes no file; otherwise the times are
+ * written to cookbook/times.json. Five million transactions take about 3.5 GB of memory here:
+ * NODE_OPTIONS=--max-old-space-size=8192. bench/README.md has figures.
  */
 import { performance } from 'node:perf_hooks';
 import { writeFile } from 'node:fs/promises';

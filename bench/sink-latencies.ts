@@ -1,4 +1,6 @@
-/** Times from the node's notification of a sink to the first response that shows it or a later one. */
+/**
+ * Times from the node's notification of a sink to the first response that shows it or a later one.
+ */
 export class SinkLatencies {
   /** Milliseconds. */
   readonly times: number[] = [];
@@ -15,7 +17,10 @@ export class SinkLatencies {
     return Math.max(0, Math.min(this.#counted, this.#notifiedAt.length) - this.#shown);
   }
 
-  /** Counts no further notifications. They must still be passed on, since responses may skip the last counted one. */
+  /**
+   * Counts no further notifications. They must still be passed on, since responses may skip the
+   * last counted one.
+   */
   stopCounting(): void {
     this.#counted = Math.min(this.#counted, this.#notifiedAt.length);
   }

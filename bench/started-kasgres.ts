@@ -14,7 +14,10 @@ export interface StartedKasgres {
   /** @throws Error with its output if it has exited */
   requireRunning: () => void;
   findIndexerProcess: () => Promise<number>;
-  /** Whether the indexer serves metrics, which it does from the moment when it begins to follow the node. */
+  /**
+   * Whether the indexer serves metrics, which it does from the moment when it begins to follow the
+   * node.
+   */
   isIndexerUp: () => Promise<boolean>;
   /** Returns the metrics of the indexer in the text format of Prometheus. */
   readIndexerMetrics: () => Promise<string>;

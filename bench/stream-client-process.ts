@@ -12,7 +12,9 @@ const sockets: Socket[] = [];
 /** Positions of announced sinks, and the times of their notifications. */
 const positions = new Map<string, number>();
 const notifiedAt: number[] = [];
-/** Callbacks of sinks that a client has received before it learnt that the node had announced them. */
+/**
+ * Callbacks of sinks that a client has received before it learnt that the node had announced them.
+ */
 const early = new Map<string, (() => void)[]>();
 const times: number[] = [];
 /** Every client reads into the same memory: what has arrived is looked at immediately. */

@@ -1,4 +1,7 @@
-/** Many clients of streams, in a separate process: theirs is neither the time of the programs that are measured nor that of the measurement. */
+/**
+ * Many clients of streams, in a separate process: theirs is neither the time of the programs that
+ * are measured nor that of the measurement.
+ */
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { killAtExit, stopProcess } from '../test/support/programs.ts';
@@ -20,7 +23,10 @@ export type Command = { open: ClientOptions } | { sink: string; at: number } | {
 /** An event is a sink that was announced while all clients were connected, at one of them. */
 export interface Received {
   events: number;
-  /** Milliseconds from the notification of a sink to its event at a client, or to that of a later sink. */
+  /**
+   * Milliseconds from the notification of a sink to its event at a client, or to that of a later
+   * sink.
+   */
   p50Ms: number;
   p99Ms: number;
 }

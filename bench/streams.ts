@@ -1,11 +1,13 @@
 /**
- * The cost of streams: the time from the node's notification of a sink to its event at each of many clients, the tip with and without them, and the
- * memory of clients that receive nothing but heartbeats.
+ * The cost of streams: the time from the node's notification of a sink to its event at each of many
+ * clients, the tip with and without them, and the memory of clients that receive nothing but
+ * heartbeats.
  *
  *   npm run bench:streams [-- --json] [--runs 3] [--seconds 30] [--clients 2000] [--idle 10000]
  *
- * It starts a simulated node of 10 blocks and 200 transactions a second, or uses NODE_URL, and indexes it in an empty database: on an embedded Postgres,
- * or with DATABASE_URL beside the database that it names. The clients share the cores with everything else.
+ * It starts a simulated node of 10 blocks and 200 transactions a second, or uses NODE_URL, and
+ * indexes it in an empty database: on an embedded Postgres, or with DATABASE_URL beside the
+ * database that it names. The clients share the cores with everything else.
  */
 import { randomBytes } from 'node:crypto';
 import { connect, type Connection } from '@kasgres/database';
@@ -212,7 +214,10 @@ async function measure(measured: Measured): Promise<Run> {
   };
 }
 
-/** Returns what the work returns, and the processor time that each process used meanwhile, per second. */
+/**
+ * Returns what the work returns, and the processor time that each process used meanwhile, per
+ * second.
+ */
 async function measureCores<T>(
   processIds: readonly number[],
   work: () => Promise<T>,

@@ -1,13 +1,15 @@
 /**
- * How fast a first catch-up is, from `npm start` on a prepared database until /v1/status is synced, as a ratio to the node alone: the second,
- * warm of two reads of everything that the catch-up requests, decoded and discarded. The other lower bound is a bare COPY of the same rows.
+ * How fast a first catch-up is, from `npm start` on a prepared database until /v1/status is synced,
+ * as a ratio to the node alone: the second, warm of two reads of everything that the catch-up
+ * requests, decoded and discarded. The other lower bound is a bare COPY of the same rows.
  *
  *   npm run bench:sync [-- --json] [--runs 3] [--keep NAME] [--pruned MILLIONS] [--transactions 150000]
  *
- * NODE_URL names a node; without it, a simulated one is started. It has a chain since genesis, or with --pruned, a generated UTXO set of that size
- * at its pruning point and these transactions above it. A node of NODE_URL may have pruned its chain, too; then NODE_P2P_URL names its peer.
- * Each run has its own empty database: on an embedded Postgres, or with DATABASE_URL beside the database that it names. --keep gives the last of
- * these a name instead of dropping it.
+ * NODE_URL names a node; without it, a simulated one is started. It has a chain since genesis, or
+ * with --pruned, a generated UTXO set of that size at its pruning point and these transactions
+ * above it. A node of NODE_URL may have pruned its chain, too; then NODE_P2P_URL names its peer.
+ * Each run has its own empty database: on an embedded Postgres, or with DATABASE_URL beside the
+ * database that it names. --keep gives the last of these a name instead of dropping it.
  * bench/README.md has figures.
  */
 import { connect, type Connection } from '@kasgres/database';
@@ -38,7 +40,10 @@ interface Run {
   nodeBytes: number;
   /** From `npm start` until /v1/status is synced. */
   nodeToCommitSeconds: number;
-  /** The part of it from the moment when the indexer begins to follow the node to the end of the first catch-up. */
+  /**
+   * The part of it from the moment when the indexer begins to follow the node to the end of the
+   * first catch-up.
+   */
   catchUpSeconds: number;
   /** The part of that until the bootstrap block is written, with its UTXO set if it has one. */
   bootstrapSeconds: number;

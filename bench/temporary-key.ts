@@ -1,6 +1,9 @@
 import { type Connection, createKey } from '@kasgres/database';
 
-/** Calls `work` with an API key whose limits no benchmark reaches, and deletes it afterwards with its usage. */
+/**
+ * Calls `work` with an API key whose limits no benchmark reaches, and deletes it afterwards with
+ * its usage.
+ */
 export async function withTemporaryKey(
   { kysely, pool }: Connection,
   concurrency: number,

@@ -1,12 +1,13 @@
 /**
- * How long the API takes at the tip to show what the node announces: from the notification of a new sink to the first HTTP response that shows
- * it or a later one; and WAL bytes per transaction.
+ * How long the API takes at the tip to show what the node announces: from the notification of a new
+ * sink to the first HTTP response that shows it or a later one; and WAL bytes per transaction.
  *
  *   npm run bench:tip [-- --json] [--runs 3] [--seconds 60] [--reads-per-second 0] [--blocks-per-second 10] [--transactions-per-second 200]
  *
- * Without NODE_URL it starts a simulated node of these rates, and indexes it in an empty database: on an embedded Postgres, or with
- * DATABASE_URL beside the database that it names. With both, it continues the index of DATABASE_URL. Each run begins with a checkpoint of
- * Postgres. bench/README.md says how to read the figures.
+ * Without NODE_URL it starts a simulated node of these rates, and indexes it in an empty database:
+ * on an embedded Postgres, or with DATABASE_URL beside the database that it names. With both, it
+ * continues the index of DATABASE_URL. Each run begins with a checkpoint of Postgres.
+ * bench/README.md says how to read the figures.
  */
 import { connect, type Connection, migrate } from '@kasgres/database';
 import { NodeClient } from '@kasgres/node';

@@ -17,8 +17,8 @@ export async function enableWalStatistics({ pool }: Connection): Promise<boolean
 export interface Wal {
   bytes: number;
   /**
-   * The part of them that is images of whole pages, which Postgres writes when a page changes for the first time after a checkpoint. Undefined if they cannot
-   * be read.
+   * The part of them that is images of whole pages, which Postgres writes when a page changes for
+   * the first time after a checkpoint. Undefined if they cannot be read.
    */
   fullPageBytes: number | undefined;
 }
@@ -37,8 +37,8 @@ export async function measureWal(database: Connection, from: string, to: string,
 const UNDEFINED_FILE = '58P01';
 
 /**
- * Returns undefined if Postgres has removed files of this part of the log, as it may at each checkpoint. A replication slot would keep them, but
- * needs `wal_level = replica`.
+ * Returns undefined if Postgres has removed files of this part of the log, as it may at each
+ * checkpoint. A replication slot would keep them, but needs `wal_level = replica`.
  */
 async function readFullPageBytes({ pool }: Connection, from: string, to: string): Promise<number | undefined> {
   try {

@@ -1247,8 +1247,8 @@ language sql stable as $$
 $$;
 comment on function accepted_by_chain() is 'Transactions that each chain block accepts.';
 
--- Derived state is computed from these rows at the end of a first catch-up, each kind in one pass. All
--- that depends on the order of a script's rows is in them, so that they are sorted once.
+-- Derived state is computed from these rows at the end of a first catch-up, each kind in one pass.
+-- All that depends on the order of a script's rows is in them, so that they are sorted once.
 create unlogged table accepted_deltas (
   script_id bigint not null,
   chain_index bigint not null,
@@ -1264,27 +1264,27 @@ create unlogged table accepted_deltas (
   is_latest_hour boolean not null
 );
 comment on table accepted_deltas is 'One row for each script that an accepted transaction touches, '
-  'by the chain block that accepts it, and for each of these scripts at bootstrap blocks that change '
-  'its balance. Empty except while derived state is computed from all rows.';
+  'by the chain block that accepts it, and for each of these scripts at bootstrap blocks that '
+  'change its balance. Empty except while derived state is computed from all rows.';
 comment on column accepted_deltas.script_id is 'The script.';
 comment on column accepted_deltas.chain_index is 'chain_blocks.index.';
 comment on column accepted_deltas.chain_time is 'chain_blocks.chain_time.';
-comment on column accepted_deltas.amount_sent is 'Sum of the inputs that spend UTXOs of the script, '
+comment on column accepted_deltas.amount_sent is 'Sum of the inputs that spend UTXOs of the '
+  'script, sompi; 0 in rows of bootstrap blocks.';
+comment on column accepted_deltas.amount_received is 'Sum of the outputs that pay the script, '
   'sompi; 0 in rows of bootstrap blocks.';
-comment on column accepted_deltas.amount_received is 'Sum of the outputs that pay the script, sompi; '
-  '0 in rows of bootstrap blocks.';
-comment on column accepted_deltas.change is 'Change of the balance, sompi. Null for transactions whose '
-  'effect is in the first UTXO set.';
-comment on column accepted_deltas.seen_before is 'chain_blocks.chain_time of the previous transaction '
-  'that touches the script, or null.';
-comment on column accepted_deltas.utxo_count is 'Number of UTXOs in the latest UTXO set; created minus '
-  'spent ones since. 0 in earlier rows.';
+comment on column accepted_deltas.change is 'Change of the balance, sompi. Null for transactions '
+  'whose effect is in the first UTXO set.';
+comment on column accepted_deltas.seen_before is 'chain_blocks.chain_time of the previous '
+  'transaction that touches the script, or null.';
+comment on column accepted_deltas.utxo_count is 'Number of UTXOs in the latest UTXO set; created '
+  'minus spent ones since. 0 in earlier rows.';
 comment on column accepted_deltas.is_coinbase is 'Whether the transaction is a coinbase.';
-comment on column accepted_deltas.is_bootstrap is 'Whether the row is of a bootstrap block, and not of '
-  'a transaction.';
+comment on column accepted_deltas.is_bootstrap is 'Whether the row is of a bootstrap block, and '
+  'not of a transaction.';
 comment on column accepted_deltas.is_first is 'Whether it is the first row of the script.';
-comment on column accepted_deltas.is_latest_hour is 'Whether the balance of the script does not change '
-  'in later hours.';
+comment on column accepted_deltas.is_latest_hour is 'Whether the balance of the script does not '
+  'change in later hours.';
 
 -- Without a search path, so that the planner can inline it.
 create function accepted_touches() returns table (
@@ -1305,8 +1305,8 @@ $$;
 comment on function accepted_touches() is 'Inputs and outputs of the transactions that each chain '
   'block accepts.';
 
--- A bootstrap block after a gap replaces the balances before it by those of its UTXO set, and changes
--- nothing else of the history. Scripts that only the latest set has are left out.
+-- A bootstrap block after a gap replaces the balances before it by those of its UTXO set, and
+-- changes nothing else of the history. Scripts that only the latest set has are left out.
 create function fill_accepted_deltas() returns void language plpgsql set search_path = public as $$
 declare
   first_index bigint := (select min(s.chain_index) from bootstrap_blocks s);

@@ -1,4 +1,7 @@
-/** Defines the two functions of ECMAScript 2024 that the programs call and Node 20 lacks. `tsc -p release` fails if a program calls another one. */
+/**
+ * Defines the two functions of ECMAScript 2024 that the programs call and Node 20 lacks. `tsc -p
+ * release` fails if a program calls another one.
+ */
 const withResolvers = <T>(): PromiseWithResolvers<T> => {
   const resolvers: Partial<PromiseWithResolvers<T>> = {};
   const promise = new Promise<T>((resolve, reject) => Object.assign(resolvers, { resolve, reject }));

@@ -1,9 +1,10 @@
 /**
- * `npm run pack` writes to dist/ what a release publishes: the tarballs of `kasgres` and `@kasgres/client`, and the SBOM of `kasgres`. The same
- * commit gives the same bytes.
+ * `npm run pack` writes to dist/ what a release publishes: the tarballs of `kasgres` and
+ * `@kasgres/client`, and the SBOM of `kasgres`. The same commit gives the same bytes.
  *
- * `kasgres` is one package: each module of the programs as JavaScript, at its place in the repository, so that programs, workers, migrations and
- * the explorer find each other as they do there. Packages of npm remain dependencies.
+ * `kasgres` is one package: each module of the programs as JavaScript, at its place in the
+ * repository, so that programs, workers, migrations and the explorer find each other as they do
+ * there. Packages of npm remain dependencies.
  */
 import { execFile } from 'node:child_process';
 import { globSync } from 'node:fs';
@@ -31,7 +32,10 @@ const ASSETS = [
   'LICENSE',
   'CHANGELOG.md',
 ];
-/** The plugin that contains the script of /docs has more dependencies than all others, and needs a newer Node. */
+/**
+ * The plugin that contains the script of /docs has more dependencies than all others, and needs a
+ * newer Node.
+ */
 const SCALAR = { package: '@scalar/fastify-api-reference', module: 'docs/scalar.ts', file: 'browser/scalar.js' };
 
 const exec = promisify(execFile);

@@ -1,4 +1,7 @@
-/** The software bill of materials of `kasgres`, in CycloneDX: its dependencies by npm, and the packages within the scripts for browsers. */
+/**
+ * The software bill of materials of `kasgres`, in CycloneDX: its dependencies by npm, and the
+ * packages within the scripts for browsers.
+ */
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { readManifest } from './manifest.ts';

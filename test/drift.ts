@@ -1,6 +1,6 @@
 /**
- * Committed files that are generated must come out the same: `npm run check:drift` compares, `npm run generate` writes them
- * again.
+ * Committed files that are generated must come out the same: `npm run check:drift` compares, `npm
+ * run generate` writes them again.
  */
 import { execFile } from 'node:child_process';
 import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
@@ -81,7 +81,8 @@ async function generateDatabase(): Promise<Files> {
     try {
       return {
         'packages/database/src/generated/database.ts': await generate({
-          // The same class; TypeScript tells apart its types for `import` and for `require`, which kysely-codegen uses.
+          // The same class; TypeScript tells apart its types for `import` and for `require`, which
+          // kysely-codegen uses.
           db: kysely as unknown as GenerateOptions['db'],
           // As the pool's own parsers give them: see packages/database/src/connect.ts.
           dialect: new PostgresDialect({ dateParser: 'string', numericParser: 'string' }),

@@ -1,4 +1,7 @@
-/** An analyst who fills the queue of notifications as far as Postgres allows, and holds its tail in a transaction. */
+/**
+ * An analyst who fills the queue of notifications as far as Postgres allows, and holds its tail in
+ * a transaction.
+ */
 import { clientConfig } from '@kasgres/database';
 import { Client, DatabaseError } from 'pg';
 import { type Attack, type Attacker, onlyExpects, requires } from './attack.ts';
@@ -38,7 +41,10 @@ async function callFunction(attacker: Attacker): Promise<void> {
   });
 }
 
-/** Nobody can take away the command. Analysts have no language for loops, so they send the whole text. */
+/**
+ * Nobody can take away the command. Analysts have no language for loops, so they send the whole
+ * text.
+ */
 async function runCommands(attacker: Attacker, channel: string): Promise<void> {
   const text = 'x'.repeat(MESSAGE_CHARACTERS);
   const commands = Array.from({ length: MESSAGES }, (_, index) => `notify ${channel}, '${index} ${text}'`).join(';');
@@ -49,7 +55,10 @@ async function runCommands(attacker: Attacker, channel: string): Promise<void> {
   });
 }
 
-/** Notifications that a listener has not read stay in the queue, and a listener in a transaction reads none. */
+/**
+ * Notifications that a listener has not read stay in the queue, and a listener in a transaction
+ * reads none.
+ */
 async function holdTail(attacker: Attacker): Promise<void> {
   await withSessions(attacker, async (session) => {
     await session.query('listen a');

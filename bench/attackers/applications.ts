@@ -1,4 +1,7 @@
-/** Reads, streams and webhooks of covenants, programs, lanes and inscriptions: the largest pages, filters that match little, and as many ids as a subscription may have. */
+/**
+ * Reads, streams and webhooks of covenants, programs, lanes and inscriptions: the largest pages,
+ * filters that match little, and as many ids as a subscription may have.
+ */
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
@@ -65,7 +68,10 @@ function largestReads(options: AttackOptions): FloodRequest[] {
     );
 }
 
-/** Half of the streams watch 1,000 covenants each, the others a template. Each has another number of confirmations, which the steps of the others do not have. */
+/**
+ * Half of the streams watch 1,000 covenants each, the others a template. Each has another number of
+ * confirmations, which the steps of the others do not have.
+ */
 async function openStreams(attacker: Attacker): Promise<void> {
   const { options } = attacker;
   const covenants = covenantsOf(options, MAX_WATCHED);
@@ -88,7 +94,10 @@ async function openStreams(attacker: Attacker): Promise<void> {
   );
 }
 
-/** Webhooks from the first block on, whose receiver closes every connection. They are deleted before they have failed often. */
+/**
+ * Webhooks from the first block on, whose receiver closes every connection. They are deleted before
+ * they have failed often.
+ */
 async function renewWebhooks(attacker: Attacker): Promise<void> {
   const { key, options } = attacker;
   const { firstBlock: from, applications } = options;

@@ -83,7 +83,10 @@ export class Attacker {
     await sleep(Math.max(0, Math.min(ms, this.#endsAt - performance.now())));
   }
 
-  /** Repeats an act until the end, `outstanding` times at once. One that throws is UNANSWERED after a timeout, or an `error`. */
+  /**
+   * Repeats an act until the end, `outstanding` times at once. One that throws is UNANSWERED after
+   * a timeout, or an `error`.
+   */
   async repeat(outstanding: number, act: (index: number) => Promise<string | number>, pauseMs = 50): Promise<void> {
     const one = async (index: number): Promise<void> => {
       while (!this.isOver) {
@@ -109,7 +112,10 @@ export class Attacker {
     return undefined;
   }
 
-  /** Keeps `outstanding` requests in flight until the end. Without a pause, immediate rejections would make the attacker the bottleneck of two cores. */
+  /**
+   * Keeps `outstanding` requests in flight until the end. Without a pause, immediate rejections
+   * would make the attacker the bottleneck of two cores.
+   */
   async flood(outstanding: number, requests: FloodRequest[]): Promise<void> {
     const { url } = this.options;
     const durationMs = this.#endsAt - performance.now();
@@ -117,7 +123,10 @@ export class Attacker {
     for (const [status, times] of Object.entries(outcomes)) this.count(status, times);
   }
 
-  /** Returns the status: 101 for an upgrade that is accepted. @throws Error without a response, a TimeoutError if there is none in time */
+  /**
+   * Returns the status: 101 for an upgrade that is accepted.
+   * @throws Error without a response, a TimeoutError if there is none in time
+   */
   async send(path: string, headers: Record<string, string>, body?: string): Promise<number> {
     const { promise, resolve, reject } = Promise.withResolvers<number>();
     const sending = request(`${this.options.url}${path}`, {
@@ -164,7 +173,10 @@ export const onlyExpects =
       : `outcomes other than ${expected.join(', ')}: ${others.map(([outcome, times]) => `${times} × ${outcome}`).join(', ')}`;
   };
 
-/** Returns a fault unless each of these outcomes occurred: an attack that does nothing proves nothing. */
+/**
+ * Returns a fault unless each of these outcomes occurred: an attack that does nothing proves
+ * nothing.
+ */
 export const requires =
   (...required: readonly string[]) =>
   (outcomes: Outcomes): string | undefined => {

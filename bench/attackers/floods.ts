@@ -48,7 +48,9 @@ function longestRestPages({ addresses }: AttackOptions): FloodRequest[] {
     .map((address) => ({ path: `/rest/addresses/${address}/full-transactions-page?${query}` }));
 }
 
-/** Reads from a separate address: the turns of a shared one go to the other attackers without a key. */
+/**
+ * Reads from a separate address: the turns of a shared one go to the other attackers without a key.
+ */
 async function readDocs(attacker: Attacker): Promise<void> {
   const headers = { 'x-forwarded-for': '203.0.113.1' };
   const page = await attacker.retry(async () => {
@@ -69,7 +71,10 @@ async function readHistories(attacker: Attacker): Promise<void> {
   });
 }
 
-/** Opens sockets, and keeps `outstanding` of them open as long as the server lets them; what is sent to them is read, or only after a time. */
+/**
+ * Opens sockets, and keeps `outstanding` of them open as long as the server lets them; what is sent
+ * to them is read, or only after a time.
+ */
 async function holdSockets(
   attacker: Attacker,
   outstanding: number,

@@ -1,7 +1,9 @@
 /** Reads of a mempool that mempool-node.ts makes large. */
 import { type Attack, type Attacker, onlyExpects, UNANSWERED, withKey } from './attack.ts';
 
-/** The node lists 27 pending transactions of 90 kB for each of these: more than a response may have. */
+/**
+ * The node lists 27 pending transactions of 90 kB for each of these: more than a response may have.
+ */
 const ADDRESSES = 40;
 
 async function listByAddresses(attacker: Attacker): Promise<void> {

@@ -1,4 +1,7 @@
-/** Streams and WebSockets: many of them, of unlike subscriptions, with the most expensive commands, and anonymous ones. */
+/**
+ * Streams and WebSockets: many of them, of unlike subscriptions, with the most expensive commands,
+ * and anonymous ones.
+ */
 import { request, type ClientRequest, type IncomingMessage } from 'node:http';
 import { once } from 'node:events';
 import { WebSocket } from 'ws';
@@ -78,7 +81,10 @@ async function readThePast(attacker: Attacker): Promise<void> {
   );
 }
 
-/** Repeats the largest subscription and its end as fast as the server responds. The outcomes are responses to commands. */
+/**
+ * Repeats the largest subscription and its end as fast as the server responds. The outcomes are
+ * responses to commands.
+ */
 export async function repeatCommands(
   attacker: Attacker,
   events: readonly string[],

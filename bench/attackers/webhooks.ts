@@ -1,6 +1,7 @@
 /**
- * Webhooks of many keys whose receivers do everything but respond, and whose names no name server knows. Each webhook is registered again after a
- * while, since a failing one is tried less and less often. The outcomes are connections by kind of receiver, queries of names, and statuses.
+ * Webhooks of many keys whose receivers do everything but respond, and whose names no name server
+ * knows. Each webhook is registered again after a while, since a failing one is tried less and less
+ * often. The outcomes are connections by kind of receiver, queries of names, and statuses.
  */
 import { createSocket } from 'node:dgram';
 import { once } from 'node:events';

@@ -1,4 +1,7 @@
-/** Blocks as the source of the indexer hands them on, without a node: they hash to their names, their transactions to their ids. */
+/**
+ * Blocks as the source of the indexer hands them on, without a node: they hash to their names,
+ * their transactions to their ids.
+ */
 import { digest, withDerived } from '@kasgres/devnet';
 import {
   COINBASE_SUBNETWORK,

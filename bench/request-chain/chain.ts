@@ -1,7 +1,8 @@
 /**
- * The economy of the simulated network on a chain of any number of accepted transactions, over some weeks: one chain block after the other
- * with its mergeset, as the source of the indexer hands them on. Colours are random instead of GHOSTDAG's, since consensus in memory would
- * not hold five million transactions.
+ * The economy of the simulated network on a chain of any number of accepted transactions, over some
+ * weeks: one chain block after the other with its mergeset, as the source of the indexer hands them
+ * on. Colours are random instead of GHOSTDAG's, since consensus in memory would not hold five
+ * million transactions.
  */
 import {
   buildTransaction,
@@ -24,7 +25,10 @@ export interface RequestChainOptions {
   seed: string;
   /** The number of accepted transactions, coinbases included. */
   transactions: number;
-  /** Outputs beyond this are never spent, which bounds the memory of the generator. By default all may be spent. */
+  /**
+   * Outputs beyond this are never spent, which bounds the memory of the generator. By default all
+   * may be spent.
+   */
   maxSpendable?: number;
 }
 
@@ -45,7 +49,9 @@ const ECONOMY: Omit<EconomyOptions, 'seed'> = {
 
 const BEGINS_AT = Date.UTC(2026, 8, 1);
 const DAY_MS = 86_400_000;
-/** Five million transactions take this many days and chain blocks; fewer take proportionally less. */
+/**
+ * Five million transactions take this many days and chain blocks; fewer take proportionally less.
+ */
 const USUAL_TRANSACTIONS = 5_000_000;
 const USUAL_DAYS = 45;
 const CHAIN_BLOCKS = 120_000;
@@ -136,7 +142,9 @@ export class RequestChain {
     }
   }
 
-  /** The accepted outputs may be spent by the transactions of the accepting block, coinbases later. */
+  /**
+   * The accepted outputs may be spent by the transactions of the accepting block, coinbases later.
+   */
   #accept(mergeSet: readonly Mined[]): { ids: Hash[]; rewards: Reward[]; feesOfParent: number } {
     const known = new Set<Carried>();
     const ids: Hash[] = [];

@@ -1,4 +1,7 @@
-/** Writes a generated chain with the indexer's own prepare and apply, without a node, and clusters it. */
+/**
+ * Writes a generated chain with the indexer's own prepare and apply, without a node, and clusters
+ * it.
+ */
 import { performance } from 'node:perf_hooks';
 import { setImmediate } from 'node:timers/promises';
 import type { Connection } from '@kasgres/database';
@@ -35,7 +38,8 @@ export class ChainWriter {
   #lookUpIndexesAreBuilt = false;
 
   /**
-   * Begins at genesis if the database is empty, in a first catch-up. Otherwise it continues as the indexer after a restart, with an empty cache.
+   * Begins at genesis if the database is empty, in a first catch-up. Otherwise it continues as the
+   * indexer after a restart, with an empty cache.
    * @param memoryTransactions cached transactions
    */
   static async open(
@@ -117,7 +121,10 @@ async function oneVariantEach(): Promise<undefined> {
   return undefined;
 }
 
-/** Takes chain blocks until they accept this many transactions. Returns fewer at the end of the chain. */
+/**
+ * Takes chain blocks until they accept this many transactions. Returns fewer at the end of the
+ * chain.
+ */
 export async function takeBatch(
   blocks: Iterator<AddedChainBlock, unknown>,
   transactions: number,
@@ -134,7 +141,10 @@ export async function takeBatch(
   return added;
 }
 
-/** Indexes the whole chain in a first catch-up. @param progress is called with the number of transactions written so far */
+/**
+ * Indexes the whole chain in a first catch-up.
+ * @param progress is called with the number of transactions written so far
+ */
 export async function indexChain(
   database: Connection,
   chain: Chain,

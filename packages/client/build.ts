@@ -1,4 +1,7 @@
-/** Writes dist/ with ES modules, and dist/cjs/ with CommonJS modules for programs whose TypeScript or Node cannot require the former. */
+/**
+ * Writes dist/ with ES modules, and dist/cjs/ with CommonJS modules for programs whose TypeScript
+ * or Node cannot require the former.
+ */
 import { execFileSync } from 'node:child_process';
 import { rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';

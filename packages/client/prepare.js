@@ -1,6 +1,7 @@
 /**
- * Writes the types of the client, src/generated/api.ts, from openapi.json. It runs after `npm ci` and `npm install`, and before types are checked,
- * linted or packed. Production installs have no generator: there it does nothing, since programs do not need types.
+ * Writes the types of the client, src/generated/api.ts, from openapi.json. It runs after `npm ci`
+ * and `npm install`, and before types are checked, linted or packed. Production installs have no
+ * generator: there it does nothing, since programs do not need types.
  */
 import { createHash } from 'node:crypto';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';

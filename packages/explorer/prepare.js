@@ -1,6 +1,7 @@
 /**
- * Builds the explorer after `npm ci` and `npm install`, and writes compressed copies of its files. Production installs have no
- * bundler: there it does nothing, and the files come from elsewhere, as in the Dockerfile.
+ * Builds the explorer after `npm ci` and `npm install`, and writes compressed copies of its files.
+ * Production installs have no bundler: there it does nothing, and the files come from elsewhere, as
+ * in the Dockerfile.
  */
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';

@@ -1,4 +1,7 @@
-/** Bundles the explorer into dist, which the API serves. The client is bundled from its source, since it is not built in this repository. */
+/**
+ * Bundles the explorer into dist, which the API serves. The client is bundled from its source,
+ * since it is not built in this repository.
+ */
 import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vite';
 

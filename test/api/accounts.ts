@@ -1,4 +1,6 @@
-/** Expected balances, UTXOs and histories of addresses, computed from the DAG of the simulated node. */
+/**
+ * Expected balances, UTXOs and histories of addresses, computed from the DAG of the simulated node.
+ */
 import { acceptedBy, type DagTransaction } from '@kasgres/devnet';
 import { type Outpoint, scriptToAddress, type ScriptPublicKey, toHex, type Utxo } from '@kasgres/kaspa';
 import { utxosAtSink, sumOf } from '../support/oracle.ts';

@@ -1,4 +1,7 @@
-/** The history of an address: filters, CSV, tags, and ranges of the balance history, against the unfiltered listing. */
+/**
+ * The history of an address: filters, CSV, tags, and ranges of the balance history, against the
+ * unfiltered listing.
+ */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { walk } from '../support/listings.ts';
 import { type Harness, openHarness } from './harness.ts';

@@ -1,4 +1,7 @@
-/** The UTXOs of an address, page by page, against plain accounting over the DAG of the simulated node. */
+/**
+ * The UTXOs of an address, page by page, against plain accounting over the DAG of the simulated
+ * node.
+ */
 import { toHex } from '@kasgres/kaspa';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Accounts, openAccounts, someAddresses, STRANGER } from './accounts.ts';

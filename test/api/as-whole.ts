@@ -1,4 +1,7 @@
-/** Requests whose responses are the same on an index with a gap and on a whole one, since both have all of their data. */
+/**
+ * Requests whose responses are the same on an index with a gap and on a whole one, since both have
+ * all of their data.
+ */
 import { expect } from 'vitest';
 import { walk } from '../support/listings.ts';
 import type { BalanceHistory, CutIndex } from './cut-index.ts';
@@ -23,7 +26,10 @@ export interface RestTransaction {
   outputs: { spentBy: string | null; isSpent: boolean }[];
 }
 
-/** Requests for blocks around these positions, with blocks beside the chain, and for their transactions. */
+/**
+ * Requests for blocks around these positions, with blocks beside the chain, and for their
+ * transactions.
+ */
 export async function askAround(index: CutIndex, places: readonly number[]): Promise<Responses> {
   const hashes = hashesAround(index, places);
   const blocks = new Map<string, unknown>();

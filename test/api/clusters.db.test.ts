@@ -1,4 +1,7 @@
-/** Clusters of addresses over HTTP: pages of members, names and who gives them, and why two addresses are together. */
+/**
+ * Clusters of addresses over HTTP: pages of members, names and who gives them, and why two
+ * addresses are together.
+ */
 import { replaceSources } from '@kasgres/database';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { OTHER_NETWORK, STRANGER } from './accounts.ts';

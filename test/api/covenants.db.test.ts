@@ -1,4 +1,6 @@
-/** Covenants, their UTXOs and events, against those that follow from the transactions of the index. */
+/**
+ * Covenants, their UTXOs and events, against those that follow from the transactions of the index.
+ */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { walk } from '../support/listings.ts';
 import { APPLICATION_RATE } from '../support/simulated-dag.ts';

@@ -1,6 +1,6 @@
 /**
- * An index at rest with the real API, from which a test cuts stretches of the chain. The chain is recorded while it is whole. Every response
- * is checked against openapi.json.
+ * An index at rest with the real API, from which a test cuts stretches of the chain. The chain is
+ * recorded while it is whole. Every response is checked against openapi.json.
  */
 import { expect } from 'vitest';
 import { cutOut, type Stretch } from './cut-out.ts';
@@ -8,7 +8,9 @@ import type { ApiResponse } from '../support/openapi.ts';
 import { findBusiestOwner, type Owner } from './listings.ts';
 import { openHarness, type Harness } from './harness.ts';
 
-/** chain_blocks.index in the whole index: the first block of the cut index, and the ends of the gap. */
+/**
+ * chain_blocks.index in the whole index: the first block of the cut index, and the ends of the gap.
+ */
 export const START = 60;
 export const AFTER = 120;
 export const BEFORE = 150;

@@ -1,6 +1,7 @@
 /**
- * Removes a stretch of the chain from an index, as if the indexer had bootstrapped at the block after it with the UTXO set there. So an
- * index with a bootstrap or a gap can be compared with the whole one. The indexer must be stopped and cannot resume.
+ * Removes a stretch of the chain from an index, as if the indexer had bootstrapped at the block
+ * after it with the UTXO set there. So an index with a bootstrap or a gap can be compared with the
+ * whole one. The indexer must be stopped and cannot resume.
  */
 import type { Pool } from 'pg';
 import { countUnmerged } from '../support/count-unmerged.ts';
@@ -8,15 +9,22 @@ import { rebuildUses } from '../support/rebuild-uses.ts';
 import { replaceBalanceChanges } from '../support/replace-balance-changes.ts';
 
 export interface Stretch {
-  /** chain_blocks.index of the last block before the gap; undefined: the index begins after the stretch. */
+  /**
+   * chain_blocks.index of the last block before the gap; undefined: the index begins after the
+   * stretch.
+   */
   after?: number;
   /** chain_blocks.index of the first block after the gap. */
   before: number;
 }
 
-/** $1 is the position of the last block before the stretch, or -1, $2 that of the first block after it. */
+/**
+ * $1 is the position of the last block before the stretch, or -1, $2 that of the first block after
+ * it.
+ */
 const STATEMENTS: readonly string[] = [
-  // Blocks that no block after the stretch merges: everything merged up to the bootstrap block, except for the block before the gap.
+  // Blocks that no block after the stretch merges: everything merged up to the bootstrap block,
+  // except for the block before the gap.
   `create temp table accepting on commit drop as select index, block_id, daa_score, timestamp from chain_blocks where index > $1 and index <= $2`,
   `create temp table gone_blocks on commit drop as
    select b.id, b.hash from blocks b

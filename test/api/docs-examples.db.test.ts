@@ -1,6 +1,6 @@
 /**
- * Examples that somebody executes on /docs as they stand find something: the document of the page has examples from the very index that serves it. The
- * committed document stays as it is.
+ * Examples that somebody executes on /docs as they stand find something: the document of the page
+ * has examples from the very index that serves it. The committed document stays as it is.
  */
 import { readFile } from 'node:fs/promises';
 import { upsertTags } from '@kasgres/database';
@@ -25,7 +25,8 @@ interface Document {
 
 /** They cannot be carried out, and the node says why. */
 const REFUSED: Readonly<Record<string, RegExp>> = {
-  // That of the committed document, which spends what is not on this chain, and is on top of blocks that are not.
+  // That of the committed document, which spends what is not on this chain, and is on top of blocks
+  // that are not.
   getTransactionMass: /neither the transaction/,
   submitTransaction: /orphan|missing|not found|spent/i,
   submitBlock: /./,
@@ -104,7 +105,8 @@ test('it finds data for every operation with the examples of /docs', async () =>
   for (const [path, operations] of Object.entries(paths)) {
     for (const [method, operation] of Object.entries(operations)) {
       const { operationId } = operation;
-      // Streams do not end (stream.db.test.ts), and webhooks are created first (webhooks.db.test.ts).
+      // Streams do not end (stream.db.test.ts), and webhooks are created first
+      // (webhooks.db.test.ts).
       if (/stream|websocket|webhook/i.test(operationId)) continue;
       const { status, text, json } = await execute(path, method, operation);
       executed += 1;

@@ -1,4 +1,7 @@
-/** Every endpoint over HTTP against the real process: its response has the form that openapi.json gives it, and makes sense. */
+/**
+ * Every endpoint over HTTP against the real process: its response has the form that openapi.json
+ * gives it, and makes sense.
+ */
 import { upsertTags } from '@kasgres/database';
 import { insertCluster } from '@kasgres/database/testing';
 import { afterAll, beforeAll, expect, test } from 'vitest';

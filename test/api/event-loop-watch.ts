@@ -1,6 +1,7 @@
 /**
- * Loaded into a program by `--import`: measures how long the event loop is blocked, in CPU time of its thread, so that a busy machine does
- * not count. GET on EVENT_LOOP_PORT returns the longest time since the last GET, in milliseconds.
+ * Loaded into a program by `--import`: measures how long the event loop is blocked, in CPU time of
+ * its thread, so that a busy machine does not count. GET on EVENT_LOOP_PORT returns the longest
+ * time since the last GET, in milliseconds.
  */
 import { createServer } from 'node:http';
 

@@ -1,4 +1,7 @@
-/** Responses of the API for pages of the explorer before any script runs: redirects, titles, 404s, and the files that browsers and robots ask for. */
+/**
+ * Responses of the API for pages of the explorer before any script runs: redirects, titles, 404s,
+ * and the files that browsers and robots ask for.
+ */
 import { upsertTags } from '@kasgres/database';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Harness, openHarness } from './harness.ts';

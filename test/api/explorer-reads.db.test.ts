@@ -1,4 +1,7 @@
-/** Reads of explorers beyond single items: search, the network, its history, miners, rewards, the DAG. Compared with the simulated node. */
+/**
+ * Reads of explorers beyond single items: search, the network, its history, miners, rewards, the
+ * DAG. Compared with the simulated node.
+ */
 import { createdEntries, type DagBlock, sinkAnticone } from '@kasgres/devnet';
 import { subsidyAt, getNetwork, toHex } from '@kasgres/kaspa';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';

@@ -1,4 +1,7 @@
-/** The responses of the API while the first catch-up runs, and for what was before the index. The indexer is stopped, and its checkpoint set. */
+/**
+ * The responses of the API while the first catch-up runs, and for what was before the index. The
+ * indexer is stopped, and its checkpoint set.
+ */
 import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { ApiClient } from '../support/api-client.ts';
@@ -147,7 +150,9 @@ test('it responds 409 with the first indexed block for a known block before the 
   }
 });
 
-/** A block beside the chain loses its selected parent, as those have whose past is before the index. */
+/**
+ * A block beside the chain loses its selected parent, as those have whose past is before the index.
+ */
 async function cutOff({ database }: Harness): Promise<string> {
   const { id, hash } = await database.kysely
     .selectFrom('blocks')

@@ -1,6 +1,7 @@
 /**
- * Sends requests from a separate process, so that their cost does not count in the times that a test measures: `node flood-client.ts`
- * reads a Flood as JSON from its standard input and prints the number of responses by status, `error` for requests without a response.
+ * Sends requests from a separate process, so that their cost does not count in the times that a
+ * test measures: `node flood-client.ts` reads a Flood as JSON from its standard input and prints
+ * the number of responses by status, `error` for requests without a response.
  */
 import { randomBytes } from 'node:crypto';
 import { Agent, request } from 'node:http';

@@ -1,6 +1,7 @@
 /**
- * One client floods the API with a thousand outstanding requests, without a key or within its own limits; another one is served as
- * if it were not there. The API and the flood are separate processes.
+ * One client floods the API with a thousand outstanding requests, without a key or within its own
+ * limits; another one is served as if it were not there. The API and the flood are separate
+ * processes.
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -199,7 +200,8 @@ describe('large request bodies with one key, within its limits', () => {
         expect([...statuses]).toEqual([200]);
         expect(p99).toBeLessThanOrEqual(Math.max(500, 5 * (quiet[index] as Sample).p99));
       }
-      // The greedy one is served as well, as much as there is room for: a body that has waited for 15 s is a 503.
+      // The greedy one is served as well, as much as there is room for: a body that has waited for
+      // 15 s is a 503.
       expect(['400', '503']).toEqual(expect.arrayContaining(Object.keys(counts)));
       expect(counts['400']).toBeGreaterThan(10);
       expect(harness.program.isRunning()).toBe(true);
@@ -217,7 +219,8 @@ test('it serves node calls of one key while another lists a large mempool', {
   harness.simulatedDag.pay(8);
   const [one] = node.mempoolEntries({ includeOrphanPool: false, filterTransactionPool: false });
   if (one === undefined) throw new Error('the mempool is empty');
-  // Five megabytes of long scripts: this process is the node too, and many small transactions would take it as long as the API.
+  // Five megabytes of long scripts: this process is the node too, and many small transactions would
+  // take it as long as the API.
   const inputs = one.transaction.inputs.map((input) => ({ ...input, signatureScript: Buffer.alloc(5000) }));
   const entry = { ...one, transaction: { ...one.transaction, inputs: inputs.slice(0, 1) } };
   const large = vi.spyOn(node, 'mempoolEntries').mockReturnValue(Array.from({ length: 500 }, () => entry));
@@ -252,7 +255,8 @@ test('it drops clients without a key that do not read their 401, and cuts off ex
     const closed = once(socket, 'close').then(() => received);
     return { socket, closed };
   };
-  // Those that leave make room: were they held for five seconds, the ones after them would be cut off.
+  // Those that leave make room: were they held for five seconds, the ones after them would be cut
+  // off.
   for (let wave = 0; wave < 3; wave += 1) {
     const leaving = Array.from({ length: 1500 }, open);
     await sleep(1000);

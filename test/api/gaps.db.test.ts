@@ -1,6 +1,7 @@
 /**
- * The responses of the API on an index that begins at a pruning point and has a gap besides: the same as the whole index where it has all that
- * it takes, and words where it has not. The whole index is asked first; then what is before the start, and the gap, are cut out of it.
+ * The responses of the API on an index that begins at a pruning point and has a gap besides: the
+ * same as the whole index where it has all that it takes, and words where it has not. The whole
+ * index is asked first; then what is before the start, and the gap, are cut out of it.
  */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Responses, askAround, expectAsWhole } from './as-whole.ts';

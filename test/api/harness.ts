@@ -1,6 +1,7 @@
 /**
- * A database that the real indexer fills from a simulated node, and the real API as a process. The seed is fixed, because these tests are
- * about the API: the expected responses follow from the seed's chain.
+ * A database that the real indexer fills from a simulated node, and the real API as a process. The
+ * seed is fixed, because these tests are about the API: the expected responses follow from the
+ * seed's chain.
  */
 import { createKey } from '@kasgres/database';
 import { createTestDatabase, type TestDatabase } from '@kasgres/database/testing';

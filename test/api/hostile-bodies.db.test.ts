@@ -1,6 +1,7 @@
 /**
- * Bodies of at most 1 MiB to every operation of openapi.json, in the real process with a small heap: each is refused with a short error, and
- * none blocks the event loop for long. Time is that of the thread on a processor, so that a busy machine does not matter.
+ * Bodies of at most 1 MiB to every operation of openapi.json, in the real process with a small
+ * heap: each is refused with a short error, and none blocks the event loop for long. Time is that
+ * of the thread on a processor, so that a busy machine does not matter.
  */
 import { readFileSync } from 'node:fs';
 import { connect } from 'node:net';
@@ -64,7 +65,10 @@ const readBlockedMs = async (): Promise<number> => Number(await (await fetch(wat
 
 const ATTEMPTS = 5;
 
-/** The median of several attempts, unless the first is well within the limit: garbage of earlier requests may be collected in one. */
+/**
+ * The median of several attempts, unless the first is well within the limit: garbage of earlier
+ * requests may be collected in one.
+ */
 async function measureBlockedMs(send: () => Promise<unknown>): Promise<number> {
   const measured: number[] = [];
   do {
@@ -184,7 +188,8 @@ describe('a hostile URL', () => {
 const many = <T>(count: number, itemOf: (index: number) => T): T[] =>
   Array.from({ length: count }, (_, index) => itemOf(index));
 const withMass = (list: object[]) => list.map((each) => ({ ...each, mass: '1' }));
-// Bodies that pass validation get as far as the node, or to the look-up of a storage mass that was left out.
+// Bodies that pass validation get as far as the node, or to the look-up of a storage mass that was
+// left out.
 const expectedRefusal = (text: string): unknown =>
   text.includes('"block"') && !text.includes('"mass"')
     ? 'The request is not valid'
@@ -297,7 +302,8 @@ test(
       await closed;
       return received;
     };
-    // Lets the heap grow to its usual size. Chunks that are kept one by one would take more than 350 MiB, others up to 110.
+    // Lets the heap grow to its usual size. Chunks that are kept one by one would take more than
+    // 350 MiB, others up to 110.
     await send();
     const before = await readResidentBytes();
     let most = before;

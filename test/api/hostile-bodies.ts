@@ -1,4 +1,7 @@
-/** Request bodies of about 1 MiB that are expensive to validate: any kind of value at any position of a schema, and texts that match none. */
+/**
+ * Request bodies of about 1 MiB that are expensive to validate: any kind of value at any position
+ * of a schema, and texts that match none.
+ */
 
 /** The subset of JSON Schema that openapi.json uses in requests. */
 export interface Schema {
@@ -75,7 +78,10 @@ const VALUES: Record<string, string> = {
   'a negative number': `-${'9'.repeat(1000)}`,
 };
 
-/** Values for positions that expect neither a list nor the whole body; the other values cost the same at any position. */
+/**
+ * Values for positions that expect neither a list nor the whole body; the other values cost the
+ * same at any position.
+ */
 const FOR_OTHER_PLACES = new Set([
   'empty objects',
   'unknown fields',

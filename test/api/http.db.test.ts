@@ -1,4 +1,7 @@
-/** Properties of every response: request ids, compression, methods, CORS and the access log; and malformed requests. */
+/**
+ * Properties of every response: request ids, compression, methods, CORS and the access log; and
+ * malformed requests.
+ */
 import { once } from 'node:events';
 import { request } from 'node:http';
 import { connect } from 'node:net';
@@ -14,7 +17,10 @@ interface RawResponse {
   body: string;
 }
 
-/** Sends bytes that no HTTP library would send, and returns the response after the server closed the connection. */
+/**
+ * Sends bytes that no HTTP library would send, and returns the response after the server closed the
+ * connection.
+ */
 async function sendRaw(url: string, text: string): Promise<RawResponse> {
   const { hostname, port } = new URL(url);
   const socket = connect({ host: hostname, port: Number(port) });

@@ -1,6 +1,7 @@
 /**
- * A page ends before its response is larger than 1 MiB, since anybody can mine transactions with thousands of outputs to an address of somebody
- * else. Walks in both directions still see every transaction once.
+ * A page ends before its response is larger than 1 MiB, since anybody can mine transactions with
+ * thousands of outputs to an address of somebody else. Walks in both directions still see every
+ * transaction once.
  */
 import { scriptToAddress, toHex } from '@kasgres/kaspa';
 import { afterAll, beforeAll, expect, test } from 'vitest';

@@ -1,4 +1,7 @@
-/** Requests with targets, headers and bytes that no client sends by accident, to every port of the real processes: none of them ends one. */
+/**
+ * Requests with targets, headers and bytes that no client sends by accident, to every port of the
+ * real processes: none of them ends one.
+ */
 import { connect } from 'node:net';
 import { once } from 'node:events';
 import { afterAll, beforeAll, expect, test } from 'vitest';

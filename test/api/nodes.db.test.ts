@@ -1,4 +1,7 @@
-/** Several nodes in NODE_URL: what comes live from a node keeps coming while any of them responds. Against the real process. */
+/**
+ * Several nodes in NODE_URL: what comes live from a node keeps coming while any of them responds.
+ * Against the real process.
+ */
 import { getNetwork } from '@kasgres/kaspa';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { startApi } from '../support/programs.ts';

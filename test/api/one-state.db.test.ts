@@ -1,4 +1,7 @@
-/** Invariant 9: one response comes from one state of the chain, while the chain moves; and what the entity tag makes of that. */
+/**
+ * Invariant 9: one response comes from one state of the chain, while the chain moves; and what the
+ * entity tag makes of that.
+ */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { BLOCKS, CHAIN, readOneState, sinkOf } from './one-state.ts';
 import { openHarness, type Harness } from './harness.ts';

@@ -8,7 +8,10 @@ export const BLOCKS = '/v1/rpc/getBlocks';
 
 export const sinkOf = ({ headers }: ApiResponse): string | null => headers.get('x-kasgres-sink');
 
-/** Requests the chain and its last blocks, compares each response with its sink header, and returns the sink. */
+/**
+ * Requests the chain and its last blocks, compares each response with its sink header, and returns
+ * the sink.
+ */
 export async function readOneState(api: ApiClient, genesis: string): Promise<string | null> {
   const chain = await api.request(CHAIN, { body: { startHash: genesis, includeAcceptedTransactionIds: true } });
   const added = chain.json['addedChainBlockHashes'] as string[];
@@ -36,7 +39,10 @@ interface BlockLink {
   selectedParentHash: string;
 }
 
-/** Expects that the blocks with `isChainBlock` are one chain of selected parents that ends in the sink. */
+/**
+ * Expects that the blocks with `isChainBlock` are one chain of selected parents that ends in the
+ * sink.
+ */
 function expectOneChain(blocks: readonly BlockLink[], sink: string | null): void {
   const chain = blocks.filter((block) => block.isChainBlock);
   const hashes = new Set(chain.map((block) => block.hash));

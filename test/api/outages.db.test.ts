@@ -1,4 +1,7 @@
-/** The responses of the API while what it needs is away: soon, with an explanation, and as before when it is back. Against the real process. */
+/**
+ * The responses of the API while what it needs is away: soon, with an explanation, and as before
+ * when it is back. Against the real process.
+ */
 import { connect as netConnect } from 'node:net';
 import { createKey, migrate } from '@kasgres/database';
 import { createTestDatabase } from '@kasgres/database/testing';
@@ -8,7 +11,10 @@ import { ApiClient } from '../support/api-client.ts';
 import { openHarness, type Harness } from './harness.ts';
 import { TcpProxy } from './tcp-proxy.ts';
 
-/** No request may hang. Connections that fall silent are given up after some seconds; a refusal gets a response at once. */
+/**
+ * No request may hang. Connections that fall silent are given up after some seconds; a refusal gets
+ * a response at once.
+ */
 const SOON_MS = 4000;
 const SILENCE_MS = 9000;
 
@@ -127,7 +133,10 @@ const acceptanceOf = (number: number): object => ({ transactionIds: [String(numb
 /** The status may be served from memory for a second. */
 const untilStatusIsReadAgain = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 1100));
 
-/** Every response is a 503 in the envelope, within the time, that says what is missing and when to come back. */
+/**
+ * Every response is a 503 in the envelope, within the time, that says what is missing and when to
+ * come back.
+ */
 async function expectUnavailable(
   requests: [string, object?][],
   message: string | RegExp,
@@ -231,7 +240,8 @@ describe('when the database is unavailable', () => {
         Array.from({ length: 120 }, (_, number) => api.request(ACCEPTANCE, { body: acceptanceOf(number) })),
       );
       expect(new Set(responses.map(({ status }) => status))).toEqual(new Set([503]));
-      // The queue has room for 50, which wait for three seconds. The server measures the time, since this process may be slow to read.
+      // The queue has room for 50, which wait for three seconds. The server measures the time,
+      // since this process may be slow to read.
       const metrics = (await (await fetch(await program.metricsUrl())).text()).split('\n');
       const labels = ['kasgres_api_request_seconds_bucket', 'le="2.5"', `route="${ACCEPTANCE}"`, 'status="503"'];
       const prompt = metrics.find((line) => labels.every((label) => line.includes(label)));
@@ -269,7 +279,8 @@ describe('a slow client', () => {
     const slow = netConnect({ host: hostname, port: Number(port) }).pause();
     slow.write(request.repeat(responses));
 
-    // A response from the database. Until the one connection has made all of those above, others may be in line for too long.
+    // A response from the database. Until the one connection has made all of those above, others
+    // may be in line for too long.
     const ask = async (number: number) => (await api.request(ACCEPTANCE, { body: acceptanceOf(number) })).status;
     const askOften = async () => {
       for (let number = 0; number < 20; number += 1) if ((await ask(number)) !== 200) return false;

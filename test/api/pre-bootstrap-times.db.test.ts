@@ -1,6 +1,7 @@
 /**
- * Times of DAA scores before the first indexed block: the indexer asks its node for about a thousand of them in each run, and the API
- * interpolates between these and what it knows of the network.
+ * Times of DAA scores before the first indexed block: the indexer asks its node for about a
+ * thousand of them in each run, and the API interpolates between these and what it knows of the
+ * network.
  */
 import { createKey } from '@kasgres/database';
 import { createTestDatabase, type TestDatabase } from '@kasgres/database/testing';
@@ -118,7 +119,8 @@ describe('an index of mainnet that begins in July 2026', () => {
   test.each(ORACLES)(
     'it estimates DAA score %i between %s and %s, also before a node was asked',
     async (score, from, to) => {
-      // A day or two more: nothing is known between genesis and the first block but the rate of blocks.
+      // A day or two more: nothing is known between genesis and the first block but the rate of
+      // blocks.
       const DAY_MS = 86_400_000;
       const [time] = await ask(api, [score]);
       expect(Number(time)).toBeGreaterThan(Date.parse(from) - 2 * DAY_MS);
@@ -129,7 +131,8 @@ describe('an index of mainnet that begins in July 2026', () => {
   );
 
   test('it is accurate to the day with the times of the node, and times ascend', async () => {
-    // As if the network had stood still for a month in 2022, and made up for it by 2023: blocks alone do not tell.
+    // As if the network had stood still for a month in 2022, and made up for it by 2023: blocks
+    // alone do not tell.
     const known = [
       [20_000_000n, Date.UTC(2022, 7, 1)],
       [50_000_000n, Date.UTC(2023, 5, 12)],

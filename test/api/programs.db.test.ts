@@ -1,4 +1,7 @@
-/** Programs, templates, `include=programs` and their search, against what follows from the scripts of accepted transactions. */
+/**
+ * Programs, templates, `include=programs` and their search, against what follows from the scripts
+ * of accepted transactions.
+ */
 import { replaceTemplateSource } from '@kasgres/database';
 import { blake2b256, fromHex, toHex } from '@kasgres/kaspa';
 import { disassemble, namesOfUses, shapeOf, templateOf, usesOf } from '@kasgres/programs';

@@ -1,6 +1,7 @@
 /**
- * The API on what the indexer makes of a node that has pruned, and of one that prunes while nobody follows it: walks give what the node
- * gives from its pruning point on, and what the node no more has is a gap. Other responses are covered in starts.db.test.ts.
+ * The API on what the indexer makes of a node that has pruned, and of one that prunes while nobody
+ * follows it: walks give what the node gives from its pruning point on, and what the node no more
+ * has is a gap. Other responses are covered in starts.db.test.ts.
  */
 import { createKey } from '@kasgres/database';
 import { createTestDatabase } from '@kasgres/database/testing';
@@ -43,7 +44,10 @@ afterAll(async () => {
   await harness?.database.drop();
 });
 
-/** From a block of the node's to the sink, page by page; the order of what is not merged yet, and of children, is nobody's. */
+/**
+ * From a block of the node's to the sink, page by page; the order of what is not merged yet, and of
+ * children, is nobody's.
+ */
 async function expectBlocksOfNode(from: string): Promise<void> {
   const { node } = harness;
   let lowHash = from;

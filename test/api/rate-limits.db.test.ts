@@ -1,4 +1,7 @@
-/** Rate limits as clients meet them: what a key may spend, what it is told of it, and several API processes that share it. */
+/**
+ * Rate limits as clients meet them: what a key may spend, what it is told of it, and several API
+ * processes that share it.
+ */
 import { createKey, type NewKey } from '@kasgres/database';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Program, startApi } from '../support/programs.ts';

@@ -1,4 +1,7 @@
-/** Refusals of the API, over HTTP against the real process: to the letter where the specification speaks, in one envelope everywhere. */
+/**
+ * Refusals of the API, over HTTP against the real process: to the letter where the specification
+ * speaks, in one envelope everywhere.
+ */
 import { createKey, revokeKey } from '@kasgres/database';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { ApiRequest } from '../support/api-client.ts';

@@ -1,6 +1,7 @@
 /**
- * Anybody can mine accepted payments of others again and again, and transactions that claim to spend what others own. Responses have at most 16 of the
- * blocks of a transaction with their number, and the accepted spender of an output regardless of how many others there are.
+ * Anybody can mine accepted payments of others again and again, and transactions that claim to
+ * spend what others own. Responses have at most 16 of the blocks of a transaction with their
+ * number, and the accepted spender of an output regardless of how many others there are.
  */
 import { NATIVE_SUBNETWORK, type Outpoint } from '@kasgres/kaspa';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -13,7 +14,10 @@ const COPIES = 24;
 const CLAIMS = 8;
 
 let harness: Harness;
-/** Payments to one address, each mined in COPIES further blocks. The second one's first output is spent by an accepted transaction. */
+/**
+ * Payments to one address, each mined in COPIES further blocks. The second one's first output is
+ * spent by an accepted transaction.
+ */
 let payments: { id: string; key: bigint }[];
 
 beforeAll(async () => {
@@ -39,7 +43,10 @@ beforeAll(async () => {
 });
 afterAll(() => harness.close());
 
-/** Mines blocks that contain these transactions again, and others that claim to spend their first outputs. */
+/**
+ * Mines blocks that contain these transactions again, and others that claim to spend their first
+ * outputs.
+ */
 async function mineAgain({ simulatedDag: { node }, atRest }: Harness, ids: readonly string[]): Promise<void> {
   const { consensus, dag } = node;
   const all = [...dag.allBlocks()].flatMap(({ transactions }) => transactions);

@@ -1,4 +1,7 @@
-/** The richest addresses, and what one address sums up to, against plain accounting over the DAG of the simulated node. */
+/**
+ * The richest addresses, and what one address sums up to, against plain accounting over the DAG of
+ * the simulated node.
+ */
 import { type OwnerTag, upsertTags } from '@kasgres/database';
 import { insertCluster } from '@kasgres/database/testing';
 import { acceptedBy } from '@kasgres/devnet';
@@ -100,7 +103,9 @@ describe('/v1/addresses', () => {
   });
 });
 
-/** By how many accepted coinbases, and how many other accepted transactions, each address was paid. */
+/**
+ * By how many accepted coinbases, and how many other accepted transactions, each address was paid.
+ */
 function countPaid(): Map<string, { rewards: number; payments: number }> {
   const { dag, network } = harness.simulatedDag.node;
   const paid = new Map<string, { rewards: number; payments: number }>();
@@ -308,7 +313,10 @@ describe('the balance history', () => {
     expect((await harness.api.getChecked(TEMPLATE, { address: STRANGER })).json).toEqual({ history: [] });
   });
 
-  /** Changes of years that no test can wait for: an old change is put under those that the indexer wrote. */
+  /**
+   * Changes of years that no test can wait for: an old change is put under those that the indexer
+   * wrote.
+   */
   test('per hour goes back 10,000 hours, and begins with the previous balance', async () => {
     const [address = ''] = accounts.holders;
     const read = async (interval: string) => {

@@ -1,4 +1,7 @@
-/** The listing of blocks, single blocks, and blocks by DAA score, against the simulated node and its DAG. */
+/**
+ * The listing of blocks, single blocks, and blocks by DAA score, against the simulated node and its
+ * DAG.
+ */
 import { type DagBlock, sinkAnticone } from '@kasgres/devnet';
 import { toHex } from '@kasgres/kaspa';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -206,7 +209,10 @@ function sample<T>(items: readonly T[], count: number): T[] {
   return items.filter((_, index) => (items.length - 1 - index) % step === 0);
 }
 
-/** The order of children is not fixed, and the index knows only those that the virtual block has in its past. */
+/**
+ * The order of children is not fixed, and the index knows only those that the virtual block has in
+ * its past.
+ */
 function withSortedChildren(block: unknown): unknown {
   const { verboseData, ...rest } = block as { verboseData: { childrenHashes: string[] } };
   const childrenHashes = verboseData.childrenHashes.filter((hash) => known.has(hash)).toSorted();

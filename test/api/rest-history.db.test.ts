@@ -1,6 +1,7 @@
 /**
- * Clients of kaspa-rest-server page the history of an address by `block_time`. Over an index at rest, each of their loops returns each transaction once.
- * REST_HISTORY_ROUNDS makes a longer chain: 4000 rounds have about 20,000 transactions.
+ * Clients of kaspa-rest-server page the history of an address by `block_time`. Over an index at
+ * rest, each of their loops returns each transaction once. REST_HISTORY_ROUNDS makes a longer
+ * chain: 4000 rounds have about 20,000 transactions.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Harness, openHarness } from './harness.ts';
@@ -36,7 +37,8 @@ beforeAll(async () => {
     // Late merges, and many parallel blocks with the same transactions.
     simulation: { lateRate: 0.1, redRate: 0.02, reorgRate: 0.02, variantRate: 0.1, width: 2, newAddressRate: 0.1 },
     mine: (dag) => {
-      // Two of three blocks have the time of the one before, and others are up to two minutes behind it.
+      // Two of three blocks have the time of the one before, and others are up to two minutes
+      // behind it.
       for (let round = 0; round < ROUNDS; round += 1)
         dag.mineRound(round % 3 === 0 ? 1_000 : 0, { slowMs: round % 5 === 0 ? 120_000 : 0 });
     },

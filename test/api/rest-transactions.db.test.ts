@@ -1,6 +1,7 @@
 /**
- * Whole transactions, by id and in listings, over HTTP: every one of a simulated chain with double spends, several variants of one id,
- * covenants and reorganisations, against what the node's own responses make of it.
+ * Whole transactions, by id and in listings, over HTTP: every one of a simulated chain with double
+ * spends, several variants of one id, covenants and reorganisations, against what the node's own
+ * responses make of it.
  */
 import { fromHex, NATIVE_SUBNETWORK, type Outpoint, type ScriptPublicKey } from '@kasgres/kaspa';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -38,7 +39,10 @@ beforeAll(async () => {
 });
 afterAll(() => harness.close());
 
-/** A block with payments that no chain block can accept: of UTXOs that do not exist, and of more than there is. */
+/**
+ * A block with payments that no chain block can accept: of UTXOs that do not exist, and of more
+ * than there is.
+ */
 function mineImpossiblePayments({ simulatedDag: { node } }: Harness): void {
   const { consensus, dag } = node;
   const beside = [...dag.allBlocks()].findLast(

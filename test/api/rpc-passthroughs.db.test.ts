@@ -1,4 +1,7 @@
-/** The endpoints under /v1/rpc beyond the twelve, over HTTP against the real process: each is the node's own response. */
+/**
+ * The endpoints under /v1/rpc beyond the twelve, over HTTP against the real process: each is the
+ * node's own response.
+ */
 import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { ApiClient } from '../support/api-client.ts';

@@ -1,6 +1,6 @@
 /**
- * Submits over HTTP: a payment goes through the mempool into a template, the template comes back as a block, and in the end
- * the index shows both. Against the real process.
+ * Submits over HTTP: a payment goes through the mempool into a template, the template comes back as
+ * a block, and in the end the index shows both. Against the real process.
  */
 import { createKey } from '@kasgres/database';
 import { classifyScript, covenantId, scriptToAddress, toHex, type Transaction, transactionId } from '@kasgres/kaspa';
@@ -50,7 +50,9 @@ function takeUtxo(): UtxoEntry {
 
 const keyOf = ({ transactionId: id, index }: { transactionId: Uint8Array; index: number }) => `${toHex(id)}:${index}`;
 
-/** Splits a UTXO, so that the transaction has a storage mass; with the greatest sequence there is. */
+/**
+ * Splits a UTXO, so that the transaction has a storage mass; with the greatest sequence there is.
+ */
 function payment({ version = 0, foundsCovenant = false } = {}): Transaction {
   const utxo = takeUtxo();
   const { scriptPublicKey } = utxo;

@@ -1,4 +1,7 @@
-/** Self-signed certificates for 127.0.0.1 in PEM. They are encoded by hand (RFC 5280), since Node creates keys but no certificates. */
+/**
+ * Self-signed certificates for 127.0.0.1 in PEM. They are encoded by hand (RFC 5280), since Node
+ * creates keys but no certificates.
+ */
 import { generateKeyPairSync, randomBytes, sign } from 'node:crypto';
 
 export interface SelfSigned {

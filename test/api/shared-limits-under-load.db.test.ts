@@ -1,6 +1,6 @@
 /**
- * RATE_LIMIT_STORE=postgres with three API processes under a thousand outstanding requests, while the store is slow, silent, gone and
- * back: a key never spends more than its limit.
+ * RATE_LIMIT_STORE=postgres with three API processes under a thousand outstanding requests, while
+ * the store is slow, silent, gone and back: a key never spends more than its limit.
  */
 import { createKey } from '@kasgres/database';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -69,7 +69,10 @@ async function trouble(): Promise<void> {
   await sleep(2500);
 }
 
-/** Requests of one key to all processes, each as soon as the one before it was served. @returns how often each status came */
+/**
+ * Requests of one key to all processes, each as soon as the one before it was served.
+ * @returns how often each status came
+ */
 async function flood(key: string, isOver: () => boolean): Promise<Map<number, number>> {
   const clients = urls.map((url) => new ApiClient(url, key));
   const counts = new Map<number, number>();
@@ -99,13 +102,15 @@ test('a key never exceeds its limit, even if the shared store fails', { timeout:
 
   // 200 calls in an hour; a second's worth of that is nothing.
   expect(long.get(200)).toBeLessThanOrEqual(200);
-  // Statements whose outcome is unknown may have charged what was never served, but no more than one for each trouble and process.
+  // Statements whose outcome is unknown may have charged what was never served, but no more than
+  // one for each trouble and process.
   expect(long.get(200)).toBeGreaterThan(0);
   // 20 calls a second.
   expect(short.get(200)).toBeLessThanOrEqual(20 * (seconds + 1));
   expect(short.get(200)).toBeGreaterThan(0);
   for (const counts of [long, short]) expect(new Set(counts.keys())).toEqual(new Set([200, 429, 503]));
-  // How many were served meanwhile depends on the machine; now that the store is back, each process serves again.
+  // How many were served meanwhile depends on the machine; now that the store is back, each process
+  // serves again.
   for (const url of urls) {
     const client = new ApiClient(url, shortWindow.key);
     await expect.poll(async () => (await client.request(CHEAP)).status, { timeout: 10_000 }).toBe(200);

@@ -1,4 +1,6 @@
-/** Statements that share an execution, against the real process: each response is what it is alone. */
+/**
+ * Statements that share an execution, against the real process: each response is what it is alone.
+ */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { ApiResponse } from '../support/openapi.ts';
 import { openHarness, type Harness } from './harness.ts';

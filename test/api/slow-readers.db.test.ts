@@ -1,6 +1,7 @@
 /**
- * Clients that ask for large responses and do not read them, or read a byte now and then, against the real process: they neither fill its
- * memory nor keep their connections, and a client that reads slowly but steadily gets its whole response.
+ * Clients that ask for large responses and do not read them, or read a byte now and then, against
+ * the real process: they neither fill its memory nor keep their connections, and a client that
+ * reads slowly but steadily gets its whole response.
  */
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
@@ -16,9 +17,15 @@ import { ApiClient } from '../support/api-client.ts';
 import { createSelfSigned, type SelfSigned } from './self-signed.ts';
 import { openHarness, type Harness } from './harness.ts';
 
-/** Half of it, after compression, is more than the kernel takes for a client that does not read: up to 5 MB on loopback. */
+/**
+ * Half of it, after compression, is more than the kernel takes for a client that does not read: up
+ * to 5 MB on loopback.
+ */
 const RESPONSE_BYTES = 16 * 2 ** 20;
-/** Bytes that no client has read count up to 256 MiB, and those that were made in the two seconds of grace; then there is the program. */
+/**
+ * Bytes that no client has read count up to 256 MiB, and those that were made in the two seconds of
+ * grace; then there is the program.
+ */
 const MAX_RSS_MB = 1000;
 /** Without progress for 30 s, after a time in which all responses are made. */
 const CUT_OFF_WITHIN_MS = 60_000;
@@ -57,7 +64,10 @@ afterAll(async () => {
 
 const PAGE = { includeBlocks: true, includeTransactions: true };
 
-/** Gives all transactions payloads without a pattern, so that the first page of blocks with transactions has RESPONSE_BYTES. */
+/**
+ * Gives all transactions payloads without a pattern, so that the first page of blocks with
+ * transactions has RESPONSE_BYTES.
+ */
 async function enlargeResponses(): Promise<void> {
   const { json } = await harness.api.request('/v1/rpc/getBlocks', { body: PAGE });
   const transactions = (json['blocks'] as { transactions: unknown[] }[]).flatMap((block) => block.transactions).length;
@@ -116,7 +126,10 @@ function ask(key: string, { encoding = 'identity', tls = false }: AskOptions = {
   return reader;
 }
 
-/** Asks, and reads no further than the beginning of the response. A busy machine may need more than one try: the others are a 503. */
+/**
+ * Asks, and reads no further than the beginning of the response. A busy machine may need more than
+ * one try: the others are a 503.
+ */
 async function askUntilSent(key: string, options: AskOptions = {}): Promise<Reader> {
   for (;;) {
     const reader = ask(key, options);
@@ -141,7 +154,10 @@ async function readSteadily({ socket }: Reader, bytesPerSecond: number): Promise
   await new Promise((resolve) => socket.once('close', resolve));
 }
 
-/** A byte a second reaches the program; the rest of what Node has read stays in its buffer, and the kernel's fills up. */
+/**
+ * A byte a second reaches the program; the rest of what Node has read stays in its buffer, and the
+ * kernel's fills up.
+ */
 function readByteNowAndThen({ socket }: Reader): void {
   const timer = setInterval(() => void socket.read(1), 1000);
   socket.once('close', () => clearInterval(timer));

@@ -1,6 +1,7 @@
 /**
- * The responses of the API on an index that begins at a pruning point: those of the whole index if the data suffices, else an error that says
- * what is missing. The responses of the whole index are read first; then everything before the start is removed from it.
+ * The responses of the API on an index that begins at a pruning point: those of the whole index if
+ * the data suffices, else an error that says what is missing. The responses of the whole index are
+ * read first; then everything before the start is removed from it.
  */
 import { toHex } from '@kasgres/kaspa';
 import { NodeRpcError } from '@kasgres/node';
@@ -161,7 +162,8 @@ describe('an index that begins at a pruning point', () => {
     const { address, cursor } = rows[0] as { address: string; cursor: string };
     const template = '/v1/addresses/{address}/utxos';
     expect((await index.get(template, { address }, { starting_after: cursor })).status).toBe(200);
-    // A start behind a gap replaces the UTXOs of this one: what was spent since is found by its spender.
+    // A start behind a gap replaces the UTXOs of this one: what was spent since is found by its
+    // spender.
     const client = await index.pool.connect();
     await client.query('create table kept as select * from bootstrap_utxos');
     await client.query('delete from bootstrap_utxos');

@@ -1,4 +1,7 @@
-/** Covenant events of streams and webhooks: as exact and resumable as those of addresses, and equal to what a naive model says. */
+/**
+ * Covenant events of streams and webhooks: as exact and resumable as those of addresses, and equal
+ * to what a naive model says.
+ */
 import type { SubscribeOptions } from '../../packages/client/src/index.ts';
 import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -52,8 +55,9 @@ interface Event extends Row {
 }
 
 /**
- * Lists all events with the template that each leaves, which the naive model has compared with those of the node. Only what each event reveals is read: the
- * template is what the covenant was last seen to have.
+ * Lists all events with the template that each leaves, which the naive model has compared with
+ * those of the node. Only what each event reveals is read: the template is what the covenant was
+ * last seen to have.
  */
 async function listEvents(): Promise<Event[]> {
   expect(await applicationDifferences(harness.database.pool, harness.simulatedDag)).toEqual([]);

@@ -1,4 +1,7 @@
-/** Streams: exact and resumable, while the chain grows and reorganises and connections are cut at random moments. */
+/**
+ * Streams: exact and resumable, while the chain grows and reorganises and connections are cut at
+ * random moments.
+ */
 import { createClient, StreamError } from '../../packages/client/src/index.ts';
 import { createKey, revokeKey } from '@kasgres/database';
 import { createLogger } from '@kasgres/runtime';

@@ -46,6 +46,9 @@ export function submittedBlock(transactions: object[], parentsByLevel: string[][
   };
 }
 
-/** Sets every `sequence` to 2^64 - 1, as in block templates, which exceeds the safe integers of JavaScript. */
+/**
+ * Sets every `sequence` to 2^64 - 1, as in block templates, which exceeds the safe integers of
+ * JavaScript.
+ */
 export const withLargestSequences = (body: object): string =>
   JSON.stringify(body).replaceAll('"sequence":0', '"sequence":18446744073709551615');

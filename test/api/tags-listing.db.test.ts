@@ -6,7 +6,10 @@ import { OTHER_NETWORK, STRANGER } from './accounts.ts';
 import { walk } from '../support/listings.ts';
 import { openHarness, type Harness } from './harness.ts';
 
-/** Alike but for case, accents and blanks, which other orders than that of bytes pass over; some that are equal. */
+/**
+ * Alike but for case, accents and blanks, which other orders than that of bytes pass over; some
+ * that are equal.
+ */
 const NAMES = [
   'exchange',
   'Exchange',

@@ -1,4 +1,7 @@
-/** A TCP proxy with faults: it refuses or resets connections, forwards nothing, or switches to another server. */
+/**
+ * A TCP proxy with faults: it refuses or resets connections, forwards nothing, or switches to
+ * another server.
+ */
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
 
@@ -55,7 +58,9 @@ export class TcpProxy {
     this.#mode = 'swallow';
   }
 
-  /** Silences open connections permanently and accepts new ones, like a router that lost its state. */
+  /**
+   * Silences open connections permanently and accepts new ones, like a router that lost its state.
+   */
   lose(): void {
     this.#era += 1;
   }

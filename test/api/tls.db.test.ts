@@ -1,4 +1,7 @@
-/** HTTPS: served when there is a certificate, with a renewed one without a restart, and refused with an explanation when the files are of no use. */
+/**
+ * HTTPS: served when there is a certificate, with a renewed one without a restart, and refused with
+ * an explanation when the files are of no use.
+ */
 import { once } from 'node:events';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { get } from 'node:https';

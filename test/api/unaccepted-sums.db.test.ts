@@ -1,6 +1,7 @@
 /**
- * Nodes check outputs in isolation, and UTXOs on the chain alone, so a miner can have transactions merged that spend what does not exist, as much as
- * they like. No sum over them fits 64 bits, and none is a fee.
+ * Nodes check outputs in isolation, and UTXOs on the chain alone, so a miner can have transactions
+ * merged that spend what does not exist, as much as they like. No sum over them fits 64 bits, and
+ * none is a fee.
  */
 import type { DagTransaction } from '@kasgres/devnet';
 import { MAX_SOMPI, type Outpoint, scriptToAddress, toHex } from '@kasgres/kaspa';
@@ -17,7 +18,10 @@ const PAID = 10_000_000_000n;
 const nowhere = (byte: number): Outpoint => ({ transactionId: Buffer.alloc(32, byte), index: 0 });
 const outputOf = ({ transactionId }: DagTransaction): Outpoint => ({ transactionId, index: 0 });
 
-/** Four transactions of the maximum supply each, and one that spends them all, with a fee of almost three times or four times as much. */
+/**
+ * Four transactions of the maximum supply each, and one that spends them all, with a fee of almost
+ * three times or four times as much.
+ */
 function poison(byte: number, paid: bigint): { parents: DagTransaction[]; spender: DagTransaction } {
   const all = { amount: MAX_SOMPI, scriptPublicKey: RICH };
   const parents = [0, 1, 2, 3].map((n) => spending([nowhere(byte + n)], [all]));
@@ -114,7 +118,8 @@ test('they are exported', async () => {
 });
 
 test('the history of an address has exact amounts beyond 64 bits, and its CSV counts none of them', async () => {
-  // As if the spender had spent old outputs of accepted transactions: together they may be more than there ever was at one time.
+  // As if the spender had spent old outputs of accepted transactions: together they may be more
+  // than there ever was at one time.
   await harness.database.pool.query(
     `update transaction_inputs i set previous_transaction_hash = '',
             previous_transaction_id = (select min(id) from transactions where accepting_index is not null)

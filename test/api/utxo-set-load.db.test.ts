@@ -1,4 +1,7 @@
-/** The responses of the API while the UTXO set of a start is being loaded: where an index is there already, and where there is none yet. */
+/**
+ * The responses of the API while the UTXO set of a start is being loaded: where an index is there
+ * already, and where there is none yet.
+ */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { cutOut } from './cut-out.ts';
 import { openHarness, type Harness } from './harness.ts';

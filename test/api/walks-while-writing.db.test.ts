@@ -1,7 +1,8 @@
 /**
- * Walks of the listings, with every limit, while the indexer writes and the network reorganises: what was in a
- * listing throughout a walk, at the same position, is met exactly once and in order. Between requests the network continues by a block now and then, so that it is
- * the number of requests that decides how often the listings change, not the speed of the machine.
+ * Walks of the listings, with every limit, while the indexer writes and the network reorganises:
+ * what was in a listing throughout a walk, at the same position, is met exactly once and in order.
+ * Between requests the network continues by a block now and then, so that it is the number of
+ * requests that decides how often the listings change, not the speed of the machine.
  */
 import { createKey } from '@kasgres/database';
 import type { Pool } from 'pg';
@@ -42,13 +43,22 @@ afterAll(() => harness?.close());
 
 interface MovingListing {
   describeListing: () => Listing;
-  /** UTXOs are spent and balances change, both come back with a reorg; of the others nothing is ever deleted. */
+  /**
+   * UTXOs are spent and balances change, both come back with a reorg; of the others nothing is ever
+   * deleted.
+   */
   isOnlyAddedTo: boolean;
-  /** All these cursors in order; where it is left out, the listing's `positions` has every one that there ever was. */
+  /**
+   * All these cursors in order; where it is left out, the listing's `positions` has every one that
+   * there ever was.
+   */
   inOrder?: (pool: Pool, cursors: ReadonlySet<string>) => Promise<string[]>;
 }
 
-/** Compares by balance and then by key. The cursor holds both, so that later changes of the balance do not matter. */
+/**
+ * Compares by balance and then by key. The cursor holds both, so that later changes of the balance
+ * do not matter.
+ */
 async function inOrderOfBalances(pool: Pool, cursors: ReadonlySet<string>): Promise<string[]> {
   const { rows } = await pool.query<{ cursor: string }>(
     `select cursor from unnest($1::text[]) cursor join scripts s on s.address = substring(cursor from ':(.*)')
@@ -98,7 +108,10 @@ async function walkForwards(listing: Listing, limit: number, isOnlyAddedTo: bool
   return met;
 }
 
-/** From an item back to the start, which moves on meanwhile. With the item itself, in the order of the listing. */
+/**
+ * From an item back to the start, which moves on meanwhile. With the item itself, in the order of
+ * the listing.
+ */
 async function walkBackwards(listing: Listing, limit: number, last: string): Promise<string[]> {
   const met = [last];
   let page: Page;
@@ -109,7 +122,10 @@ async function walkBackwards(listing: Listing, limit: number, last: string): Pro
   return met;
 }
 
-/** Cursors with the version of their row, if rows of the listing can vanish and come back: then it is another version. */
+/**
+ * Cursors with the version of their row, if rows of the listing can vanish and come back: then it
+ * is another version.
+ */
 async function listVersions(pool: Pool, listing: Listing, isOnlyAddedTo: boolean): Promise<Map<string, string>> {
   if (isOnlyAddedTo) return new Map((await listCursors(pool, listing.items)).map((cursor) => [cursor, '']));
   const { rows } = await pool.query<{ cursor: string; version: string }>(

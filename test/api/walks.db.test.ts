@@ -1,6 +1,7 @@
 /**
- * Walks of every listing with every limit, forwards to the end and backwards to the start. The indexer is stopped, so that every page can
- * be compared with what the database holds; walks-while-writing.db.test.ts has it running.
+ * Walks of every listing with every limit, forwards to the end and backwards to the start. The
+ * indexer is stopped, so that every page can be compared with what the database holds;
+ * walks-while-writing.db.test.ts has it running.
  */
 import { createKey, upsertTags } from '@kasgres/database';
 import { insertCluster } from '@kasgres/database/testing';
@@ -124,7 +125,10 @@ const LISTINGS: Record<string, () => Listing> = {
   templates: () => templates(),
 };
 
-/** Returns the covenant with most events and UTXOs, the template of most covenants, and an address that holds most. */
+/**
+ * Returns the covenant with most events and UTXOs, the template of most covenants, and an address
+ * that holds most.
+ */
 async function findBusiestCovenant(): Promise<{ covenantId: string; template: string; holder: Owner }> {
   const { rows } = await harness.database.pool.query<{
     covenantId: string;

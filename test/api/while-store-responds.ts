@@ -1,5 +1,6 @@
 /**
- * Runs a scenario of shared windows. On a busy machine their store may be late, and requests are refused with a 503: then the scenario is repeated.
+ * Runs a scenario of shared windows. On a busy machine their store may be late, and requests are
+ * refused with a 503: then the scenario is repeated.
  * @param failures returns how often the store has failed
  */
 export async function whileStoreResponds(

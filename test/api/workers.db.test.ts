@@ -1,4 +1,7 @@
-/** Several workers at one port: rates and metrics as of one process, quotas and usage soon, requests in flight of each, and the ends of processes. */
+/**
+ * Several workers at one port: rates and metrics as of one process, quotas and usage soon, requests
+ * in flight of each, and the ends of processes.
+ */
 import { execFileSync } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
@@ -169,7 +172,8 @@ test('the items of a request are charged, and refunded if they are refused', asy
     refused = await ask(100);
   }
   expect(refused.status).toBe(429);
-  // The worker refunds the first charge right after the refusal, which the other one may be asked before.
+  // The worker refunds the first charge right after the refusal, which the other one may be asked
+  // before.
   const chargedRu = async (): Promise<number> => {
     const windows = harness.database.kysely.selectFrom('rate_limits').select('points');
     const { points } = await windows.where('key', '=', `key:${client.id}`).executeTakeFirstOrThrow();

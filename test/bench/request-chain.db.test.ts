@@ -1,6 +1,7 @@
 /**
- * The chain that the queries of the cookbook are timed on (bench/requests.ts) is a possible one: its index satisfies the invariants of
- * `kasgres verify`. A generator that spends a UTXO twice, or makes a block that does not hash to its name, fails here.
+ * The chain that the queries of the cookbook are timed on (bench/requests.ts) is a possible one:
+ * its index satisfies the invariants of `kasgres verify`. A generator that spends a UTXO twice, or
+ * makes a block that does not hash to its name, fails here.
  */
 import { checkInvariant12, checkInvariant4, checkInvariant7, checkInvariant8 } from '@kasgres/cli';
 import { createTestDatabase, type TestDatabase } from '@kasgres/database/testing';

@@ -1,4 +1,6 @@
-/** Finds Chromium and launches it. Tests in a browser are skipped, and say so, where there is none. */
+/**
+ * Finds Chromium and launches it. Tests in a browser are skipped, and say so, where there is none.
+ */
 import { accessSync, constants } from 'node:fs';
 import { type Browser, chromium } from 'playwright-core';
 
@@ -13,7 +15,10 @@ const CHROMIUM_FLAGS: readonly string[] = [
   '--disable-sync',
 ];
 
-/** Returns Debian's Chromium or the one in CHROMIUM_BIN; undefined if there is none. @throws if CHROMIUM_BIN names none */
+/**
+ * Returns Debian's Chromium or the one in CHROMIUM_BIN; undefined if there is none.
+ * @throws if CHROMIUM_BIN names none
+ */
 function findChromium(): string | undefined {
   const wanted = process.env['CHROMIUM_BIN'];
   if (wanted !== undefined) {

@@ -1,6 +1,7 @@
 /**
- * Responses of the API for one covenant in five events, whose program has four states, and a lane. The pages show them as if the chain had them, so
- * that tests need no chain with contracts, and may have texts that nobody sends.
+ * Responses of the API for one covenant in five events, whose program has four states, and a lane.
+ * The pages show them as if the chain had them, so that tests need no chain with contracts, and may
+ * have texts that nobody sends.
  */
 import { blake2b256, fromHex, toHex } from '@kasgres/kaspa';
 import { COLLECTION } from '../../packages/programs/src/testing/chain-programs.ts';

@@ -1,4 +1,7 @@
-/** Pages of the explorer about covenants, programs, templates, lanes and protocols: of a simulated chain, and of one with hostile texts. */
+/**
+ * Pages of the explorer about covenants, programs, templates, lanes and protocols: of a simulated
+ * chain, and of one with hostile texts.
+ */
 import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import type { AxeResults } from 'axe-core';
@@ -61,7 +64,10 @@ describe.skipIf(!hasChromium)('the explorer', () => {
     expect(await page.locator('[role=alert]').allInnerTexts(), path).toEqual([]);
   }
 
-  /** Responds to requests about covenants as if the chain had some. The documents of pages come from the API, which does not know them. */
+  /**
+   * Responds to requests about covenants as if the chain had some. The documents of pages come from
+   * the API, which does not know them.
+   */
   async function useCovenantChain(): Promise<void> {
     await page.route('**/v1/**', async (route) => {
       const json = respondWithCovenants(new URL(route.request().url()).pathname);

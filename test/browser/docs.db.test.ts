@@ -1,6 +1,6 @@
 /**
- * /docs in a real browser, from the real API process: somebody enters a key, tries a call, and reads the response. Skipped, and said so,
- * where there is no Chromium.
+ * /docs in a real browser, from the real API process: somebody enters a key, tries a call, and
+ * reads the response. Skipped, and said so, where there is no Chromium.
  */
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
@@ -67,7 +67,10 @@ describe.skipIf(!hasChromium)('/docs', () => {
     await expect.poll(() => page.evaluate('JSON.stringify(sessionStorage)')).toContain(key);
   }
 
-  /** Opens an operation, sends its request as it is filled in, and returns the status and the body that the page shows. */
+  /**
+   * Opens an operation, sends its request as it is filled in, and returns the status and the body
+   * that the page shows.
+   */
   async function tryOut(operationId: string): Promise<{ status: string; body: string; response: unknown }> {
     await open(operationId);
     await page

@@ -1,4 +1,7 @@
-/** The explorer in a real browser, from the real API process, on a simulated chain that grows and reorganises. */
+/**
+ * The explorer in a real browser, from the real API process, on a simulated chain that grows and
+ * reorganises.
+ */
 import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { setTimeout } from 'node:timers/promises';
@@ -191,7 +194,8 @@ describe.skipIf(!hasChromium)('the explorer', () => {
       requested = [];
       await expectPage(path, shown);
       await setTimeout(LOADED_WITHIN_MS);
-      // The picture is read again if the stream begins late, or lacks a block that was indexed before it began.
+      // The picture is read again if the stream begins late, or lacks a block that was indexed
+      // before it began.
       const asked = requested.filter((url) => url.includes('/v1/') && !/\/v1\/(?:stream|ws|dag)/.test(url));
       expect({ path, twice: asked.filter((url, place) => asked.indexOf(url) !== place) }).toEqual({ path, twice: [] });
     }
@@ -282,7 +286,8 @@ describe.skipIf(!hasChromium)('the explorer', () => {
   test('a pause holds the picture, and resuming catches up', async () => {
     let windows = 0;
     const passed = Promise.withResolvers<void>();
-    // New blocks do not connect to the first window, so the page loads another one, which is on its way while the pause begins.
+    // New blocks do not connect to the first window, so the page loads another one, which is on its
+    // way while the pause begins.
     const outdated = JSON.stringify(await client.get('/v1/dag'));
     await mine(20);
     await page.route('**/v1/dag', async (route) => {

@@ -1,6 +1,7 @@
 /**
- * Takes the pictures of docs/images from the demo: `npm start`, then `npx node test/browser/screenshots.ts http://127.0.0.1:3000` after
- * an hour, when its charts have something to show.
+ * Takes the pictures of docs/images from the demo: `npm start`, then `npx node
+ * test/browser/screenshots.ts http://127.0.0.1:3000` after an hour, when its charts have something
+ * to show.
  */
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';

@@ -1,6 +1,6 @@
 /**
- * Pages of an address's history on the live API, read by the generated client and by one written by hand: both equal the database. Further
- * promises of the generated client follow.
+ * Pages of an address's history on the live API, read by the generated client and by one written by
+ * hand: both equal the database. Further promises of the generated client follow.
  */
 import { afterAll, beforeAll, describe, expect, expectTypeOf, test } from 'vitest';
 import { ApiError, type Client, createClient, type Schema } from '../../packages/client/src/index.ts';
@@ -16,7 +16,10 @@ interface HandPage {
   metadata: { hasMore: boolean; count: number };
 }
 
-/** Returns the whole history of an address, newest first, with `fetch` alone and in pages of `limit`, as docs/api.md describes it. */
+/**
+ * Returns the whole history of an address, newest first, with `fetch` alone and in pages of
+ * `limit`, as docs/api.md describes it.
+ */
 async function historyByHand(url: string, key: string, address: string, limit: number): Promise<HandItem[]> {
   const history: HandItem[] = [];
   let cursor = '';
@@ -53,7 +56,10 @@ beforeAll(async () => {
 });
 afterAll(() => harness.close());
 
-/** With its history as the database has it, of which only what was accepted has one sure balance change. */
+/**
+ * With its history as the database has it, of which only what was accepted has one sure balance
+ * change.
+ */
 async function busiestAddress(): Promise<{ address: string; stored: StoredItem[] }> {
   const { pool } = harness.database;
   const { rows: busiest } = await pool.query<{ id: bigint; address: string }>(`

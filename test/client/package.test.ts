@@ -1,4 +1,7 @@
-/** The client as its users get it: packed, unpacked beside a program of theirs, called from JavaScript, and checked by their TypeScript. */
+/**
+ * The client as its users get it: packed, unpacked beside a program of theirs, called from
+ * JavaScript, and checked by their TypeScript.
+ */
 import { execFile } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';

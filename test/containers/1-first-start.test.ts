@@ -1,4 +1,7 @@
-/** The first start in an empty engine by the commands of the README, and what the image and the containers are then. */
+/**
+ * The first start in an empty engine by the commands of the README, and what the image and the
+ * containers are then.
+ */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';

@@ -1,4 +1,7 @@
-/** The limits of a container: processes, memory, logs, files, the network, and the rights of its login. */
+/**
+ * The limits of a container: processes, memory, logs, files, the network, and the rights of its
+ * login.
+ */
 import { spawn } from 'node:child_process';
 import { describe, expect, test } from 'vitest';
 import { compose, engine, inspect, LONG_RUNNING, PROGRAMS, query, shell, tryShell } from './operator.ts';
@@ -163,7 +166,10 @@ const routes = async (service: string): Promise<string[]> =>
 const connect = (from: string, host = '', port: number): string =>
   `docker compose exec -T ${from} timeout 5 bash -c 'exec 3<>/dev/tcp/${host}/${port}'`;
 
-/** Starts a server on another machine, as the containers see it: a network namespace behind a link, with an address for documentation. */
+/**
+ * Starts a server on another machine, as the containers see it: a network namespace behind a link,
+ * with an address for documentation.
+ */
 async function startOutside(): Promise<{ stop: () => Promise<void> }> {
   await run(`
     ip netns add ${NAMESPACE}

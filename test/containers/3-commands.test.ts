@@ -1,4 +1,6 @@
-/** The commands that docs/operations.md gives to the owner, and webhooks from the API to a receiver. */
+/**
+ * The commands that docs/operations.md gives to the owner, and webhooks from the API to a receiver.
+ */
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';

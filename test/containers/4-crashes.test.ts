@@ -1,4 +1,7 @@
-/** Each service stopped and killed, the engine restarted, and all cores busy: the index continues by itself, and is right. */
+/**
+ * Each service stopped and killed, the engine restarted, and all cores busy: the index continues by
+ * itself, and is right.
+ */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import { DOCKER_HOST, killDaemon, startDaemon } from './engine/daemon.ts';
@@ -33,7 +36,8 @@ describe.skipIf(engine.missing !== undefined)('the composition', () => {
   test.each(SERVICES)('it continues after `kill -9` of %s, which is restarted', async (service) => {
     const before = await inspect<number>(service, '.RestartCount');
     const pid = await inspect<number>(service, '.State.Pid');
-    // `docker kill` would count as a wish that it stays stopped. The engine may have another machine's processes.
+    // `docker kill` would count as a wish that it stays stopped. The engine may have another
+    // machine's processes.
     await shell(
       `docker run --rm --cap-add KILL --pid host --user root --entrypoint sh postgres:17-bookworm -c 'kill -9 ${pid}'`,
     );

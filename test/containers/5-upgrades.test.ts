@@ -1,4 +1,7 @@
-/** Upgrades of the image over the same volumes by docs/operations.md: while the API serves, with a migration that fails, and back. */
+/**
+ * Upgrades of the image over the same volumes by docs/operations.md: while the API serves, with a
+ * migration that fails, and back.
+ */
 import { readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -24,13 +27,16 @@ import {
 const TRIES = 3;
 const LONG_SECONDS = 25;
 /**
- * Writers of the table wait while the index is built, until the transaction ends. A lock that blocks readers could not be had behind that: the
- * indexer has read the table, and waits.
+ * Writers of the table wait while the index is built, until the transaction ends. A lock that
+ * blocks readers could not be had behind that: the indexer has read the table, and waits.
  */
 const LONG_MIGRATION = `
 create index transactions_test_idx on transactions (id) where id < 0;
 select pg_sleep(${LONG_SECONDS});`;
-/** How long the API may be away for its own restart: 10 seconds if nothing else is running, and several times that on a busy machine. */
+/**
+ * How long the API may be away for its own restart: 10 seconds if nothing else is running, and
+ * several times that on a busy machine.
+ */
 const AWAY_MS = 90_000;
 const POLL_MS = 100;
 

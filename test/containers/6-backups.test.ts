@@ -1,4 +1,7 @@
-/** A backup by docs/operations.md is restored into new volumes, and Postgres is not healthy before it is initialised. */
+/**
+ * A backup by docs/operations.md is restored into new volumes, and Postgres is not healthy before
+ * it is initialised.
+ */
 import { chmodSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -58,7 +61,8 @@ describe.skipIf(engine.missing !== undefined)('a backup', () => {
     await untilFollowing();
     expect((await request('/v1/blocks?limit=1', key)).status).toBe(200);
 
-    // Another start does not overwrite the restored key, with which the secrets in the database are encrypted.
+    // Another start does not overwrite the restored key, with which the secrets in the database are
+    // encrypted.
     await compose('up -d');
     expect(await compose(keyFile)).toBe(webhookKey);
     await untilDelivered(hook);

@@ -1,4 +1,7 @@
-/** Nodes elsewhere: on the machine of the engine, and of the profile `kaspad`, whose crate is not built here. */
+/**
+ * Nodes elsewhere: on the machine of the engine, and of the profile `kaspad`, whose crate is not
+ * built here.
+ */
 import { copyFileSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';

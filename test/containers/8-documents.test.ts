@@ -1,4 +1,6 @@
-/** The database suite on the image of Postgres, and that no command of the documents was left out. */
+/**
+ * The database suite on the image of Postgres, and that no command of the documents was left out.
+ */
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { allCommands } from './documents.ts';

@@ -1,4 +1,7 @@
-/** The commands that the documents give to operators of containers, so that the tests run exactly these. */
+/**
+ * The commands that the documents give to operators of containers, so that the tests run exactly
+ * these.
+ */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
@@ -18,7 +21,10 @@ const DOCUMENTS = [
 
 const read = (document: string): string => readFileSync(join(ROOT, document), 'utf8');
 
-/** Returns the commands below a heading that name Docker: each code block is a script. @throws if there is none */
+/**
+ * Returns the commands below a heading that name Docker: each code block is a script.
+ * @throws if there is none
+ */
 export function commandsOf(document: (typeof DOCUMENTS)[number], heading: string): string[] {
   const [, section = ''] = new RegExp(`^#+ ${heading}\\n(.*?)(?=^#+ |$(?![\\s\\S]))`, 'ms').exec(read(document)) ?? [];
   const scripts = scriptsOf(section);

@@ -1,4 +1,7 @@
-/** Functions that act as an operator in a checkout: change settings, run commands of the documents, and inspect the containers. */
+/**
+ * Functions that act as an operator in a checkout: change settings, run commands of the documents,
+ * and inspect the containers.
+ */
 import { appendFileSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, inject } from 'vitest';
@@ -72,7 +75,10 @@ export async function untilHealthy(services: readonly string[] = LONG_RUNNING): 
 
 let apiUrl: string | undefined;
 
-/** Returns the address of the API, whose port is chosen by the engine and changes when the container is replaced. */
+/**
+ * Returns the address of the API, whose port is chosen by the engine and changes when the container
+ * is replaced.
+ */
 export async function findApi(): Promise<string> {
   apiUrl = `http://${await compose('port api 3000')}`;
   return apiUrl;

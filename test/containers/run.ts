@@ -18,7 +18,10 @@ export interface Finished {
 
 const TIMEOUT_MS = 900_000;
 
-/** Runs a script of bash with `-e`, and returns how it ended. Commands that exceed the time are killed, and have the code 124. */
+/**
+ * Runs a script of bash with `-e`, and returns how it ended. Commands that exceed the time are
+ * killed, and have the code 124.
+ */
 export async function tryToRun(script: string, options: RunOptions = {}): Promise<Finished> {
   const { cwd, env, input, timeoutMs = TIMEOUT_MS } = options;
   const parameters = ['--kill-after=10', String(timeoutMs / 1_000), 'bash', '-e', '-o', 'pipefail', '-c', script];
@@ -43,7 +46,10 @@ function stripControls(text: string): string {
   return text.replaceAll(/\u001B\[[\d;]*[A-Za-z]/g, '');
 }
 
-/** Returns the stdout of a script, without the last line end. @throws if it fails, with what it printed */
+/**
+ * Returns the stdout of a script, without the last line end.
+ * @throws if it fails, with what it printed
+ */
 export async function run(script: string, options: RunOptions = {}): Promise<string> {
   const { code, output, stdout } = await tryToRun(script, options);
   if (code !== 0) throw new Error(`exit code ${code} of: ${script}\n${output.slice(-8_000)}`);

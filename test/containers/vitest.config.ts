@@ -1,4 +1,7 @@
-/** `npm run test:containers`: one composition in a Docker engine, which the files walk through in the order of their names. */
+/**
+ * `npm run test:containers`: one composition in a Docker engine, which the files walk through in
+ * the order of their names.
+ */
 import { defineConfig } from 'vitest/config';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 

@@ -1,6 +1,7 @@
 /**
- * The result of every query of the cookbook, run as an analyst of an index of the demo network, equals one recomputed from the DAG of the
- * simulated node. docs/cookbook.md shows the results, which are in cookbook/generated/results.json; `npm run generate:cookbook` writes both.
+ * The result of every query of the cookbook, run as an analyst of an index of the demo network,
+ * equals one recomputed from the DAG of the simulated node. docs/cookbook.md shows the results,
+ * which are in cookbook/generated/results.json; `npm run generate:cookbook` writes both.
  */
 import { readFileSync } from 'node:fs';
 import { laneNamespace, SOMPI_PER_KAS, toHex, workFromBits } from '@kasgres/kaspa';
@@ -53,7 +54,10 @@ const distributionOf = (values: readonly number[], percents: readonly number[]):
   Math.max(...values),
 ];
 
-/** Returns rows or objects in descending order of one column, and equal ones in ascending order of another. */
+/**
+ * Returns rows or objects in descending order of one column, and equal ones in ascending order of
+ * another.
+ */
 function ranked<T>(rows: Iterable<T>, descending: keyof T, ascending: keyof T): T[] {
   const compare = (a: T[keyof T], b: T[keyof T]) => (a < b ? -1 : a > b ? 1 : 0);
   return [...rows].sort((a, b) => compare(b[descending], a[descending]) || compare(a[ascending], b[ascending]));
@@ -61,7 +65,10 @@ function ranked<T>(rows: Iterable<T>, descending: keyof T, ascending: keyof T): 
 
 type Share<Key> = [key: Key, count: number, percent: number, ...Cell[]];
 
-/** Returns a row for each group: its key, its size, its share of all items in percent, and further cells. */
+/**
+ * Returns a row for each group: its key, its size, its share of all items in percent, and further
+ * cells.
+ */
 function shares<T, Key extends string | number>(
   items: readonly T[],
   keyOf: (item: T) => Key,
@@ -643,7 +650,10 @@ describe.each(requests)('$name', ({ name, title, explanation, sql }) => {
   });
 });
 
-/** Returns the expected cell if the text equals it up to its last decimal, otherwise the text, so that a failure shows the difference. */
+/**
+ * Returns the expected cell if the text equals it up to its last decimal, otherwise the text, so
+ * that a failure shows the difference.
+ */
 function matched(text: Text, cell: Cell): Cell {
   if (cell === undefined) return cell;
   if (text === null || cell === null) return text;

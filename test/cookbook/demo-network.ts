@@ -1,7 +1,8 @@
 /**
- * The simulated network of the cookbook's results, the same in every run: four days in June 2025 with a growing hash rate, whose difficulty
- * follows, and more payments by day than by night. It is indexed to its end, with tags for the large owners and
- * the names of templates that are part of Kasgres.
+ * The simulated network of the cookbook's results, the same in every run: four days in June 2025
+ * with a growing hash rate, whose difficulty follows, and more payments by day than by night. It is
+ * indexed to its end, with tags for the large owners and the names of templates that are part of
+ * Kasgres.
  */
 import { upsertTags } from '@kasgres/database';
 import { createTestDatabase, type TestDatabase } from '@kasgres/database/testing';

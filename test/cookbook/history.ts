@@ -1,4 +1,7 @@
-/** Computes the history of a simulated network from its DAG, without the database, as the oracle of views and cookbook. */
+/**
+ * Computes the history of a simulated network from its DAG, without the database, as the oracle of
+ * views and cookbook.
+ */
 import type { DagBlock, DagTransaction, SimulatedNode } from '@kasgres/devnet';
 import { isCoinbase, type ScriptPublicKey, scriptToAddress, toHex } from '@kasgres/kaspa';
 import { scriptKey } from '../support/oracle.ts';

@@ -1,4 +1,7 @@
-/** The oracle of clusters and their names on the demo network: common inputs by the rules of docs/clustering.md, without union-find. */
+/**
+ * The oracle of clusters and their names on the demo network: common inputs by the rules of
+ * docs/clustering.md, without union-find.
+ */
 import { type History, known, type Transaction } from './history.ts';
 
 export interface Cluster {
@@ -37,7 +40,10 @@ interface HeldMerge {
 /** The minimum number of equal outputs of a CoinJoin. */
 const LEAST_PARTICIPANTS = 3;
 
-/** Returns the clusters of several addresses, the merges in order, those that are held, and functions that name addresses and clusters. */
+/**
+ * Returns the clusters of several addresses, the merges in order, those that are held, and
+ * functions that name addresses and clusters.
+ */
 export function clustersAndNames({ chain }: History, tags: readonly Tag[], sizeLimit = Number.POSITIVE_INFINITY) {
   const clusterOf = new Map<string, Cluster>();
   const merges: Merge[] = [];
@@ -92,7 +98,10 @@ export function clustersAndNames({ chain }: History, tags: readonly Tag[], sizeL
   return { clusters: [...new Set(clusterOf.values())], merges, held: [...held.values()], tagOf, clusterName, nameOf };
 }
 
-/** Returns each address once, in the order of inputs. Signatures of the simulation sign the whole transaction. */
+/**
+ * Returns each address once, in the order of inputs. Signatures of the simulation sign the whole
+ * transaction.
+ */
 function addressesOfOneOwner({ inputs, outputs }: Transaction): string[] {
   const utxos = inputs.map(known);
   const payers = new Set(utxos.map(({ script }) => script)).size;

@@ -1,4 +1,7 @@
-/** The oracle of covenants and programs on the demo network: what its accepted transactions do to covenants, and which programs they have. */
+/**
+ * The oracle of covenants and programs on the demo network: what its accepted transactions do to
+ * covenants, and which programs they have.
+ */
 import { toHex } from '@kasgres/kaspa';
 import {
   bareProgram,
@@ -62,7 +65,10 @@ export function covenantEventsOf({ chain }: History): CovenantEvent[] {
   );
 }
 
-/** Returns each covenant with what its events leave. The demo network begins at genesis, so all are complete. */
+/**
+ * Returns each covenant with what its events leave. The demo network begins at genesis, so all are
+ * complete.
+ */
 export function covenantsOf(events: readonly CovenantEvent[], { spentBy }: History) {
   return [...Map.groupBy(events, ({ covenantId }) => covenantId)].map(([covenantId, ofIt]) => {
     const live = ofIt.flatMap(({ created }) => created).filter((utxo) => !spentBy.has(outpoint(utxo)));
@@ -77,7 +83,10 @@ export function covenantsOf(events: readonly CovenantEvent[], { spentBy }: Histo
   });
 }
 
-/** Returns the spends that reveal a program or spend a bare one, all hashes of programs with a template, and the templates. */
+/**
+ * Returns the spends that reveal a program or spend a bare one, all hashes of programs with a
+ * template, and the templates.
+ */
 export function programsOf({ chain }: History) {
   const spends: Spend[] = [];
   const templates = new Map<string, Template>();

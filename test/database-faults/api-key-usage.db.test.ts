@@ -1,4 +1,7 @@
-/** The database connection is lost while the usage of API keys is written: each request is counted exactly once, or at most once after a crash. */
+/**
+ * The database connection is lost while the usage of API keys is written: each request is counted
+ * exactly once, or at most once after a crash.
+ */
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import type { ApiClient } from '../support/api-client.ts';
 import { atRest } from '../support/harness.ts';

@@ -1,4 +1,7 @@
-/** The API's connections to the database fall silent: no request hangs, new connections replace them, and their sessions end at the server. */
+/**
+ * The API's connections to the database fall silent: no request hangs, new connections replace
+ * them, and their sessions end at the server.
+ */
 import { sleep } from '@kasgres/runtime';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { ApiClient } from '../support/api-client.ts';

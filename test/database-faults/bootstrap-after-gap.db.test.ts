@@ -1,6 +1,7 @@
 /**
- * The indexer or its database fails during the bootstrap after a gap, each time at a later step. At every moment the state is the old one without
- * the gap or the new one with it, and in the end the index equals an undisturbed one (invariants 1, 4 and 5).
+ * The indexer or its database fails during the bootstrap after a gap, each time at a later step. At
+ * every moment the state is the old one without the gap or the new one with it, and in the end the
+ * index equals an undisturbed one (invariants 1, 4 and 5).
  */
 import { type Connection, connect, inTransaction, isDatabaseUnavailable } from '@kasgres/database';
 import { sleep } from '@kasgres/runtime';
@@ -33,7 +34,8 @@ const STEPS = [
 ];
 const VARIABLES = { ON_GAP: 'record', batchTransactions: '40' };
 
-// Silence is noticed late at each step, and bootstrap.db.test.ts tests it at steps of the same kind.
+// Silence is noticed late at each step, and bootstrap.db.test.ts tests it at steps of the same
+// kind.
 const NOTICED_AT_ONCE = FAULTS.filter(([fault]) => fault !== 'connections fall silent');
 
 const TIMEOUT_MS = 300_000;
@@ -145,8 +147,9 @@ function connectTo(database: string): Connection {
 }
 
 /**
- * Replaces the database `to` by a copy of `from`, and ends the sessions of both. Files are copied: with `wal_level = minimal`, Postgres 18 does
- * not log the initial pages of unlogged tables when it copies through WAL, so a crash would damage the copy.
+ * Replaces the database `to` by a copy of `from`, and ends the sessions of both. Files are copied:
+ * with `wal_level = minimal`, Postgres 18 does not log the initial pages of unlogged tables when it
+ * copies through WAL, so a crash would damage the copy.
  */
 async function copyDatabase(from: string, to: string): Promise<void> {
   const server = connectTo('postgres');

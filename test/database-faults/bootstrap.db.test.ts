@@ -1,6 +1,7 @@
 /**
- * The database fails repeatedly during the bootstrap at a pruning point, each time at a later step: the load of the UTXO set resumes, or starts
- * from scratch if a crash has emptied it, and the index equals an undisturbed one (invariants 1 and 5).
+ * The database fails repeatedly during the bootstrap at a pruning point, each time at a later step:
+ * the load of the UTXO set resumes, or starts from scratch if a crash has emptied it, and the index
+ * equals an undisturbed one (invariants 1 and 5).
  */
 import { afterAll, beforeEach, describe, expect, test } from 'vitest';
 import { checkUtxoCommitment } from '@kasgres/cli';
@@ -26,7 +27,8 @@ const STEPS = [
 const TIMEOUT_MS = 300_000;
 
 const harness = await openHarness('start', { commitsToUtxos: true });
-// Transactions accepted in an hour before that of the bootstrap block, by the blocks' own times, must not count twice.
+// Transactions accepted in an hour before that of the bootstrap block, by the blocks' own times,
+// must not count twice.
 pruneBeforeEarlierHour(harness.simulatedDag, 80);
 harness.simulatedDag.mine(400, 2);
 

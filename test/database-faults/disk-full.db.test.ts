@@ -1,4 +1,7 @@
-/** The disk of the database is full: the indexer waits and reports it, the API still reads, and with free space all resumes (invariant 5). */
+/**
+ * The disk of the database is full: the indexer waits and reports it, the API still reads, and with
+ * free space all resumes (invariant 5).
+ */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { ApiClient } from '../support/api-client.ts';
 import { atRest } from '../support/harness.ts';

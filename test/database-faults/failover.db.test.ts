@@ -1,6 +1,7 @@
 /**
- * The address of the database leads to another server: the indexer continues from the data there, never from memory (invariant 5). Keys of blocks
- * and transactions differ there, so that any memory of the first server would be wrong.
+ * The address of the database leads to another server: the indexer continues from the data there,
+ * never from memory (invariant 5). Keys of blocks and transactions differ there, so that any memory
+ * of the first server would be wrong.
  */
 import { afterEach, beforeEach, test } from 'vitest';
 import { connect } from '@kasgres/database';

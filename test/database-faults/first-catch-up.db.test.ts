@@ -1,6 +1,6 @@
 /**
- * The database fails repeatedly during the first catch-up, each time at a later step: the next attempt finishes the existing work, and the index
- * equals an undisturbed one (invariants 1 and 5).
+ * The database fails repeatedly during the first catch-up, each time at a later step: the next
+ * attempt finishes the existing work, and the index equals an undisturbed one (invariants 1 and 5).
  */
 import { afterAll, beforeEach, describe, expect, test } from 'vitest';
 import type { RunningIndexer } from '../support/simulated-dag.ts';
@@ -8,7 +8,10 @@ import { FAULTS, failAtEach, holdAt, release, prepareSteps, removeSteps, stopAt 
 import { SmallDisk } from './small-disk.ts';
 import { emptyDatabase, expectRecovery, follow, openHarness } from './harness.ts';
 
-/** In the order of the indexer. From the second attempt on it needs the indexes for look-ups before the first batch. */
+/**
+ * In the order of the indexer. From the second attempt on it needs the indexes for look-ups before
+ * the first batch.
+ */
 const STEPS = [
   'batch',
   'index public.transactions_transaction_id_text',

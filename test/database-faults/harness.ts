@@ -1,6 +1,6 @@
 /**
- * A simulated DAG, an indexer and the API, with a separate Postgres behind a proxy that a test can cut, silence or redirect. The test itself
- * connects directly.
+ * A simulated DAG, an indexer and the API, with a separate Postgres behind a proxy that a test can
+ * cut, silence or redirect. The test itself connects directly.
  */
 import { type Connection, connect, createKey, isDatabaseUnavailable, migrate } from '@kasgres/database';
 import type { SimulatedNodeOptions } from '@kasgres/devnet';
@@ -73,7 +73,9 @@ export async function openApi(harness: Harness): Promise<{ api: ApiClient; stop:
   return { api: new ApiClient(url, key), stop: () => program.stop() };
 }
 
-/** Expects that the index reaches the node's sink and equals a fresh one, and that the API shows it. */
+/**
+ * Expects that the index reaches the node's sink and equals a fresh one, and that the API shows it.
+ */
 export async function expectRecovery(harness: Harness, indexer: RunningIndexer, api?: ApiClient): Promise<void> {
   await atRest(harness.database, harness.node, indexer);
   await expectRight(harness);

@@ -1,4 +1,7 @@
-/** Makes the indexer wait at a step of a bootstrap and its first catch-up until the test releases or fails it, with triggers that poll a table. */
+/**
+ * Makes the indexer wait at a step of a bootstrap and its first catch-up until the test releases or
+ * fails it, with triggers that poll a table.
+ */
 import { expect } from 'vitest';
 import type { RunningIndexer } from '../support/simulated-dag.ts';
 import { type Harness, queryPatiently, repeatWhile } from './harness.ts';
@@ -85,7 +88,10 @@ export async function untilOneWaits({ database }: Pick<Harness, 'database'>, ste
     .toBeGreaterThan(0);
 }
 
-/** Stops the indexer while it waits at a step, as a signal would, and expects that the server has rolled the step back soon. */
+/**
+ * Stops the indexer while it waits at a step, as a signal would, and expects that the server has
+ * rolled the step back soon.
+ */
 export async function stopAt(harness: Harness, indexer: RunningIndexer, step: string): Promise<void> {
   await untilOneWaits(harness, step);
   const stoppedAt = performance.now();

@@ -1,4 +1,7 @@
-/** Postgres stops in any way under the indexer and the API, and is started again (invariants 1 and 5). */
+/**
+ * Postgres stops in any way under the indexer and the API, and is started again (invariants 1 and
+ * 5).
+ */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { ApiClient } from '../support/api-client.ts';
 import { atRest } from '../support/harness.ts';

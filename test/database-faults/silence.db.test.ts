@@ -1,4 +1,7 @@
-/** The connections to the database fall silent (invariants 1 and 5). A server that is silent because it works is not given up. */
+/**
+ * The connections to the database fall silent (invariants 1 and 5). A server that is silent because
+ * it works is not given up.
+ */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { ApiClient } from '../support/api-client.ts';
 import { atRest } from '../support/harness.ts';

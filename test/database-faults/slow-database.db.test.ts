@@ -1,4 +1,7 @@
-/** The database is slow or blocked by another session: the indexer waits as long as needed, and gives up no connection (invariant 5). */
+/**
+ * The database is slow or blocked by another session: the indexer waits as long as needed, and
+ * gives up no connection (invariant 5).
+ */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { ApiClient } from '../support/api-client.ts';
 import type { RunningIndexer } from '../support/simulated-dag.ts';

@@ -1,6 +1,7 @@
 /**
- * The disk of Postgres's WAL is full: Postgres stops, and cannot start without free space. No commit is lost, and indexer and API resume once an
- * operator has freed space and started it (invariants 1 and 5).
+ * The disk of Postgres's WAL is full: Postgres stops, and cannot start without free space. No
+ * commit is lost, and indexer and API resume once an operator has freed space and started it
+ * (invariants 1 and 5).
  */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { sleep } from '@kasgres/runtime';
@@ -37,8 +38,9 @@ describe.skipIf(disk === undefined)('a full disk of the WAL', () => {
   test('stops Postgres, and all resumes once it is started with free space', async () => {
     const indexer = follow(harness);
     await atRest(harness.database, harness.node, indexer);
-    // A checkpoint or a successful recovery recycles segments, which frees space. With the default restart_after_crash, a recovery succeeds
-    // whenever the WAL ends in the middle of a segment, so Postgres might never stop.
+    // A checkpoint or a successful recovery recycles segments, which frees space. With the default
+    // restart_after_crash, a recovery succeeds whenever the WAL ends in the middle of a segment, so
+    // Postgres might never stop.
     await harness.database.pool.query(`alter system set max_wal_size = '10GB'`);
     await harness.database.pool.query(`alter system set checkpoint_timeout = '1d'`);
     await harness.database.pool.query('alter system set restart_after_crash = off');

@@ -1,6 +1,7 @@
 /**
- * Checks Dockerfile and docker-compose.yml without a Docker engine: their references must exist, and the commands of the image run in an
- * empty folder outside the repository. test/containers runs them in an engine.
+ * Checks Dockerfile and docker-compose.yml without a Docker engine: their references must exist,
+ * and the commands of the image run in an empty folder outside the repository. test/containers runs
+ * them in an engine.
  */
 import { execFile, execFileSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
@@ -12,8 +13,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
 
 /**
- * Returns the files of the checkout that neither .gitignore nor .dockerignore excludes, relative to the root. Files that git ignores exist on one
- * machine only and must not be needed.
+ * Returns the files of the checkout that neither .gitignore nor .dockerignore excludes, relative to
+ * the root. Files that git ignores exist on one machine only and must not be needed.
  */
 function listBuildContext(root: string): string[] {
   const listed = execFileSync('git', ['ls-files', '--cached', '--others', '--exclude-standard', '-z'], {
@@ -77,7 +78,10 @@ interface Stage {
   instructions: Instruction[];
 }
 
-/** Parses the subset of Dockerfile syntax that the project uses. @throws if a line is no instruction, comment or empty line, or comes before the first FROM */
+/**
+ * Parses the subset of Dockerfile syntax that the project uses.
+ * @throws if a line is no instruction, comment or empty line, or comes before the first FROM
+ */
 function parseDockerfile(text: string): Stage[] {
   const stages: Stage[] = [];
   for (const line of joinedLines(text)) {
@@ -296,7 +300,8 @@ describe('docker-compose.yml', () => {
     const { migrate } = compose.services;
     expect(migrate?.environment?.['TMPDIR']).toBe('/home/node');
     expect(migrate?.volumes).toContain('scratch:/home/node');
-    // A new volume takes its owner from the image, where this home belongs to the user that the image runs as.
+    // A new volume takes its owner from the image, where this home belongs to the user that the
+    // image runs as.
     expect(readFileSync(join(ROOT, 'Dockerfile'), 'utf8')).toMatch(/^USER node$/m);
   });
 
@@ -392,7 +397,10 @@ describe('the commands of the image in an empty folder', () => {
   });
 });
 
-/** The environment of a fresh image: ours without what would point a program at a database or a node. */
+/**
+ * The environment of a fresh image: ours without what would point a program at a database or a
+ * node.
+ */
 function commandEnv(): NodeJS.ProcessEnv {
   const { NODE_URL: _, DATABASE_URL: __, NODE_ENV: ___, ...env } = process.env;
   return { ...env, npm_config_prefer_offline: 'true' };

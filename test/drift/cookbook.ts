@@ -1,4 +1,7 @@
-/** Generates docs/cookbook.md: the queries in `cookbook/*.sql` with their results on the demo network and their times. */
+/**
+ * Generates docs/cookbook.md: the queries in `cookbook/*.sql` with their results on the demo
+ * network and their times.
+ */
 import { readFile } from 'node:fs/promises';
 import type { Response, Text } from '../cookbook/analyst.ts';
 import { readRequests } from '../cookbook/requests.ts';

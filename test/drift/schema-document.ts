@@ -53,7 +53,10 @@ async function describeFunctions(pool: Pool): Promise<string> {
   return ['## Functions', '', ...rows.map(({ line }) => line), ''].join('\n');
 }
 
-/** Views and tables come in the order of their creation. Postgres reports columns of views as nullable; their comments say when they are null. */
+/**
+ * Views and tables come in the order of their creation. Postgres reports columns of views as
+ * nullable; their comments say when they are null.
+ */
 async function describeRelations(pool: Pool, schema: string): Promise<string[]> {
   const { rows } = await pool.query<{ name: string; comment: string; columns: string[]; indexes: string[] }>(
     `select case $1 when 'public' then '' else $1 || '.' end || relname as name, obj_description(oid, 'pg_class') as comment,
@@ -82,7 +85,10 @@ async function describeRelations(pool: Pool, schema: string): Promise<string[]> 
   );
 }
 
-/** `CREATE [UNIQUE] INDEX name ON table USING method (columns) …`, shortened to the parts that the section does not show yet. */
+/**
+ * `CREATE [UNIQUE] INDEX name ON table USING method (columns) …`, shortened to the parts that the
+ * section does not show yet.
+ */
 function describeIndex(definition: string): string {
   const [, unique, name, rest = ''] =
     /^CREATE (UNIQUE )?INDEX (\S+) ON (?:ONLY )?\S+ USING (.*)$/.exec(definition) ?? [];

@@ -1,6 +1,11 @@
-/** The diagram of docs/schema.md: the joins between views of schema `kaspa`. Views have no foreign keys, so they are listed here. */
+/**
+ * The diagram of docs/schema.md: the joins between views of schema `kaspa`. Views have no foreign
+ * keys, so they are listed here.
+ */
 
-/** A row of the first view joins zero or one (`||--o|`) or many (`||--o{`) rows of the second one. */
+/**
+ * A row of the first view joins zero or one (`||--o|`) or many (`||--o{`) rows of the second one.
+ */
 const RELATIONS = [
   ['blocks.hash', '||--o|', 'chain_blocks.hash'],
   ['blocks.hash', '||--o{', 'block_parents.block_hash'],
@@ -32,7 +37,10 @@ const RELATIONS = [
   ['program_templates.template', '||--o{', 'covenants.template'],
 ] as const;
 
-/** Returns a mermaid diagram. `types` has the type of each `view.column`. Throws if a relation names an unknown column. */
+/**
+ * Returns a mermaid diagram. `types` has the type of each `view.column`. Throws if a relation names
+ * an unknown column.
+ */
 export function drawRelations(types: ReadonlyMap<string, string>): string {
   const ends = [...new Set(RELATIONS.flatMap(([one, , of]) => [one, of]))];
   const missing = ends.filter((end) => !types.has(end));

@@ -1,6 +1,7 @@
 /**
- * The examples in openapi.json are true: each request is sent again to the real API over the same simulated chain, and its response
- * must be what the document shows. `npm run generate:examples` rewrites them.
+ * The examples in openapi.json are true: each request is sent again to the real API over the same
+ * simulated chain, and its response must be what the document shows. `npm run generate:examples`
+ * rewrites them.
  */
 import { createKey, upsertTags } from '@kasgres/database';
 import { type ExampleChain, type ExampleRequest, exampleRequests, generateDocument } from '@kasgres/api';
@@ -49,7 +50,10 @@ beforeAll(async () => {
 });
 afterAll(() => harness.close());
 
-/** Puts two payments into the mempool of a stopped index, so that nothing changes, and chooses the items of the examples. */
+/**
+ * Puts two payments into the mempool of a stopped index, so that nothing changes, and chooses the
+ * items of the examples.
+ */
 async function prepareChain(): Promise<Omit<ExampleChain, 'payment'>> {
   await harness.indexer.stop();
   harness.simulatedDag.pay(2);
@@ -129,7 +133,10 @@ async function findOne<T extends object>(wanted: string, sql: string): Promise<T
   return rows[0];
 }
 
-/** Returns the third payment of an identical network, without the fields that a node derives; the harness makes the first two. */
+/**
+ * Returns the third payment of an identical network, without the fields that a node derives; the
+ * harness makes the first two.
+ */
 async function nextPayment(): Promise<object> {
   const twin = await SimulatedDag.start(SEED, undefined, undefined, SIMULATION);
   const node = new NodeClient({ url: twin.server.url });
@@ -186,7 +193,9 @@ test('every response is what the document shows', async () => {
   await expect(`${JSON.stringify(file, undefined, 2)}\n`).toMatchFileSnapshot(FILE);
 });
 
-/** Returns one response for each kind of error that a test can cause. The last one stops the node. */
+/**
+ * Returns one response for each kind of error that a test can cause. The last one stops the node.
+ */
 async function errors(): Promise<object[]> {
   const { api, database, simulatedDag } = harness;
   const { key } = await createKey(database.kysely, { name: 'small', rateRu: 0.1 });

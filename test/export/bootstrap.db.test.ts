@@ -1,6 +1,6 @@
 /**
- * An export meets an index that begins again after a gap: states belong to the sink in their name, facts are complete, and a row that is
- * accepted on both sides of a gap is in one file.
+ * An export meets an index that begins again after a gap: states belong to the sink in their name,
+ * facts are complete, and a row that is accepted on both sides of a gap is in one file.
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -39,7 +39,10 @@ async function indexAndPrune(name: string): Promise<Harness> {
   return harness;
 }
 
-/** Each state in the manifest has one snapshot, of the sink there is now, with the rows there are now. */
+/**
+ * Each state in the manifest has one snapshot, of the sink there is now, with the rows there are
+ * now.
+ */
 async function expectStatesOfNow(directory: string, { pool }: TestDatabase, names: readonly string[]): Promise<void> {
   const { states } = await readManifest(directory);
   expect(Object.keys(states).sort()).toEqual([...names].sort());
@@ -56,7 +59,8 @@ test.skipIf(!hasReaders)('it never writes a state that the new start emptied und
   const { database } = harness;
   const directory = await freshFolder();
   const names = ['utxos', 'addresses'];
-  // The indexer has no use for this table, so an export that waits for it has its snapshot and holds nothing else up.
+  // The indexer has no use for this table, so an export that waits for it has its snapshot and
+  // holds nothing else up.
   const blocker = await database.pool.connect();
   await blocker.query('begin; lock table tag_sources in access exclusive mode');
   const exporting = exportTo(directory, database, { names: ['tag_sources', ...names], depth: 0n });

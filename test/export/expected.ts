@@ -1,6 +1,6 @@
 /**
- * The rows that an export must have, selected in another way than by the export: through the owner of each row, the chain block that merges
- * or accepts it, with its day.
+ * The rows that an export must have, selected in another way than by the export: through the owner
+ * of each row, the chain block that merges or accepts it, with its day.
  */
 import type { Pool } from 'pg';
 import { canonical, type Columns, postgresList, type TextRow } from './readers/readers.ts';

@@ -1,4 +1,6 @@
-/** Exports an index under test into a temporary folder, and compares all files with the database. */
+/**
+ * Exports an index under test into a temporary folder, and compares all files with the database.
+ */
 import { existsSync, readdirSync } from 'node:fs';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -45,8 +47,8 @@ export function listFiles(directory: string): string[] {
 }
 
 /**
- * The files hold each row of each fact up to its last chain block once, under its day, and nothing else lies in the directory.
- * Returns the number of rows.
+ * The files hold each row of each fact up to its last chain block once, under its day, and nothing
+ * else lies in the directory. Returns the number of rows.
  */
 export async function expectWhole(directory: string, { pool }: TestDatabase): Promise<number> {
   const manifest = await readManifest(directory);

@@ -1,4 +1,7 @@
-/** Every table and every view, exported and read back by DuckDB and ClickHouse, holds what Postgres says, under the right day. */
+/**
+ * Every table and every view, exported and read back by DuckDB and ClickHouse, holds what Postgres
+ * says, under the right day.
+ */
 import { join } from 'node:path';
 import { upsertTags } from '@kasgres/database';
 import { insertCluster } from '@kasgres/database/testing';

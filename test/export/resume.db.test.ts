@@ -1,6 +1,7 @@
 /**
- * An export continues where it was: after it was killed at any moment, while the chain grows, and after a reorganisation of what it took for
- * final. Its files always hold each row once, and no other database is mixed in.
+ * An export continues where it was: after it was killed at any moment, while the chain grows, and
+ * after a reorganisation of what it took for final. Its files always hold each row once, and no
+ * other database is mixed in.
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';

@@ -1,4 +1,7 @@
-/** RETENTION removes rows that were exported, and rows that were not exported yet. Files of the archive stay in both cases. */
+/**
+ * RETENTION removes rows that were exported, and rows that were not exported yet. Files of the
+ * archive stay in both cases.
+ */
 import { readFileSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -24,7 +27,10 @@ async function startHarness(name: string): Promise<{ harness: Harness; indexer: 
   return { harness, indexer };
 }
 
-/** Mines until the first chain block has an index above this one. @param afterStep runs after every few blocks */
+/**
+ * Mines until the first chain block has an index above this one.
+ * @param afterStep runs after every few blocks
+ */
 async function mineUntilCutAbove(
   { simulatedDag, database, node }: Harness,
   indexer: RunningIndexer,

@@ -1,4 +1,7 @@
-/** Sends thousands of valid and invalid requests generated from openapi.json to the real API, while the chain grows and reorganises. */
+/**
+ * Sends thousands of valid and invalid requests generated from openapi.json to the real API, while
+ * the chain grows and reorganises.
+ */
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';

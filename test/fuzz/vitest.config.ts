@@ -1,4 +1,6 @@
-/** `npm run test:fuzz`. It is not part of `npm test`, since it takes minutes and needs schemathesis. */
+/**
+ * `npm run test:fuzz`. It is not part of `npm test`, since it takes minutes and needs schemathesis.
+ */
 import { defineConfig } from 'vitest/config';
 
 export default defineConfig({

@@ -1,4 +1,7 @@
-/** Invariant 3: the accepted transactions of every chain block equal the node's list, in order. `kasgres verify` checks only the order. */
+/**
+ * Invariant 3: the accepted transactions of every chain block equal the node's list, in order.
+ * `kasgres verify` checks only the order.
+ */
 import { checkAcceptance } from '@kasgres/cli';
 import type { Connection } from '@kasgres/database';
 import { toHex, type Hash } from '@kasgres/kaspa';
@@ -44,8 +47,9 @@ const SELECT_OTHER_ACCEPTING_BLOCK = `
   where last.index is distinct from t.accepting_index`;
 
 /**
- * Returns the faults, one sentence each. The chain must be at rest. Segments before a gap are compared if the node still has them on its chain;
- * of the last segment it must have everything above its pruning point.
+ * Returns the faults, one sentence each. The chain must be at rest. Segments before a gap are
+ * compared if the node still has them on its chain; of the last segment it must have everything
+ * above its pruning point.
  */
 export async function checkInvariant3(db: Queryable, node: ChainSource): Promise<string[]> {
   const segments = await storedSegments(db);

@@ -1,6 +1,7 @@
 /**
- * Blocks before Crescendo commit to their transactions without storage masses, which nodes add. An archival node of testnet-10 with all blocks since
- * genesis serves such blocks, and the checks must accept them.
+ * Blocks before Crescendo commit to their transactions without storage masses, which nodes add. An
+ * archival node of testnet-10 with all blocks since genesis serves such blocks, and the checks must
+ * accept them.
  */
 import { checkBlocks, checkTransactions, storedVariants } from '@kasgres/cli';
 import { getNetwork, transactionHash } from '@kasgres/kaspa';

@@ -1,6 +1,7 @@
 /**
- * The checks on indexes that were not bootstrapped at genesis: correct ones pass, and every manual change at a bootstrap block or a gap is found. One
- * index from genesis serves all tests: the oracle makes bootstrap blocks of its rows, and each change is rolled back.
+ * The checks on indexes that were not bootstrapped at genesis: correct ones pass, and every manual
+ * change at a bootstrap block or a gap is found. One index from genesis serves all tests: the
+ * oracle makes bootstrap blocks of its rows, and each change is rolled back.
  */
 import type { PoolClient } from 'pg';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';

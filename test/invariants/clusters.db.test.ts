@@ -1,4 +1,7 @@
-/** The check of invariant 12 finds every manual change of correct clusters. Each change is rolled back. */
+/**
+ * The check of invariant 12 finds every manual change of correct clusters. Each change is rolled
+ * back.
+ */
 import { checkInvariant12 } from '@kasgres/cli';
 import { upsertTags } from '@kasgres/database';
 import { expect, test } from 'vitest';

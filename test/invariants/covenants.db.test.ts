@@ -1,4 +1,7 @@
-/** The checks of covenants and programs find manual changes of a correct database (invariant 4). Each change is rolled back. */
+/**
+ * The checks of covenants and programs find manual changes of a correct database (invariant 4).
+ * Each change is rolled back.
+ */
 import type { PoolClient } from 'pg';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import { verifyCovenants } from '../../packages/state/src/covenants/verify.ts';
@@ -55,7 +58,9 @@ function changeLastTemplate(is: 'null' | 'not null'): string {
     update covenant_events e set template_id = other from event where e.ctid = event.row`;
 }
 
-/** Makes a program of a revealed script that is none, and of its only spend, in the sums as well. */
+/**
+ * Makes a program of a revealed script that is none, and of its only spend, in the sums as well.
+ */
 const INVENTED_PROGRAM = `
   with revealed as (
     select min(i.transaction_id) as id, min(i.index) as index, substring(s.script from 3 for 32) as hash

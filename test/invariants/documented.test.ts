@@ -1,4 +1,7 @@
-/** docs/invariants.md and the tests name each other: each linked test names its invariant, and each test that names one is linked. */
+/**
+ * docs/invariants.md and the tests name each other: each linked test names its invariant, and each
+ * test that names one is linked.
+ */
 import { existsSync } from 'node:fs';
 import { glob, readFile } from 'node:fs/promises';
 import { dirname, join, relative } from 'node:path';

@@ -1,6 +1,6 @@
 /**
- * The check of mergesets and colours by GHOSTDAG finds every manual change, on the chain and off it, also if all dependent rows are changed
- * consistently. A small k makes red blocks.
+ * The check of mergesets and colours by GHOSTDAG finds every manual change, on the chain and off
+ * it, also if all dependent rows are changed consistently. A small k makes red blocks.
  */
 import type { PoolClient } from 'pg';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';

@@ -1,4 +1,7 @@
-/** An index of a simulated DAG at rest, and a connection on which each test changes rows and rolls them back. */
+/**
+ * An index of a simulated DAG at rest, and a connection on which each test changes rows and rolls
+ * them back.
+ */
 import type { Connection } from '@kasgres/database';
 import { createTestDatabase } from '@kasgres/database/testing';
 import type { SimulatedNodeOptions, SimulationOptions } from '@kasgres/devnet';

@@ -1,6 +1,7 @@
 /**
- * An index that lost the acceptance of one transaction, and whose derived state was rebuilt: its rows are consistent, as if the indexer had never
- * got it. Only the miners' commitment reveals the loss.
+ * An index that lost the acceptance of one transaction, and whose derived state was rebuilt: its
+ * rows are consistent, as if the indexer had never got it. Only the miners' commitment reveals the
+ * loss.
  */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { finishFirstCatchUp } from '../../packages/indexer/src/apply/first-catch-up.ts';

@@ -1,8 +1,12 @@
 /**
- * All rows of a database that the API can show, as sorted text with hashes instead of keys: equal for two indexes of one chain, after any reorgs (invariant 5). Left out are keys, and blocks and transactions that the chain does not merge (their flags must say so;
- * invariant 4 checks the counts that include them). A UTXO of a transaction that was never accepted does not exist, unless it is pre-bootstrap.
- * Which of several variants the chain block below the sink accepted is known only to an index that asked the node in time
- * (test/simulation/transaction-variants). Indexes with different bootstrap blocks or gaps differ, except in their state.
+ * All rows of a database that the API can show, as sorted text with hashes instead of keys: equal
+ * for two indexes of one chain, after any reorgs (invariant 5). Left out are keys, and blocks and
+ * transactions that the chain does not merge (their flags must say so; invariant 4 checks the
+ * counts that include them). A UTXO of a transaction that was never accepted does not exist, unless
+ * it is pre-bootstrap.
+ * Which of several variants the chain block below the sink accepted is known only to an index that
+ * asked the node in time (test/simulation/transaction-variants). Indexes with different bootstrap
+ * blocks or gaps differ, except in their state.
  */
 import type { Connection } from '@kasgres/database';
 
@@ -12,7 +16,10 @@ export type Snapshot = Map<string, string[]>;
 /** Sections that are equal for all indexes of one chain, whichever their bootstrap blocks. */
 const STATE_SECTIONS: ReadonlySet<string> = new Set(['utxos', 'balances']);
 
-/** `visible`: merged blocks, chain blocks, and the blocks that the virtual block would merge. `known_*`: also those known by hash only. */
+/**
+ * `visible`: merged blocks, chain blocks, and the blocks that the virtual block would merge.
+ * `known_*`: also those known by hash only.
+ */
 const VISIBLE = `
   visible as (
     select b.* from blocks b cross join checkpoint c
@@ -238,12 +245,16 @@ const SECTIONS: Record<string, string> = {
     select json_build_array(hour, use, spends, fees) from program_use_hours where spends <> 0 and not exists (select from uncertain)`,
 };
 
-/** Only this many chain blocks below the sink may an index lack an accepted variant that another one knows. */
+/**
+ * Only this many chain blocks below the sink may an index lack an accepted variant that another one
+ * knows.
+ */
 const CHAIN_BLOCKS_OF_OPEN_VARIANTS = 16;
 
 /**
- * Returns the ids of transactions whose accepted variant the indexer has yet to request again, with the next chain blocks; with a limit of infinity also
- * those of which no node can tell, or could when it was asked: scripts without an address make it fail for other transactions, too.
+ * Returns the ids of transactions whose accepted variant the indexer has yet to request again, with
+ * the next chain blocks; with a limit of infinity also those of which no node can tell, or could
+ * when it was asked: scripts without an address make it fail for other transactions, too.
  */
 export async function findOpenVariants(
   db: Pick<Connection['pool'], 'query'>,

@@ -1,4 +1,7 @@
-/** Each check finds the manual changes of a correct database that it is responsible for. Each change is rolled back. */
+/**
+ * Each check finds the manual changes of a correct database that it is responsible for. Each change
+ * is rolled back.
+ */
 import type { PoolClient } from 'pg';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import {
@@ -69,14 +72,20 @@ const ROLLUPS = [
   `update chain_blocks set chain_time = chain_time + 1 where index = (select max(index) from chain_blocks)`,
 ];
 
-/** A chain block that accepts two consecutive payments which only the selected parent of its mergeset carries. */
+/**
+ * A chain block that accepts two consecutive payments which only the selected parent of its
+ * mergeset carries.
+ */
 const TWO_PAYMENTS = `
   select max(c.index) from chain_blocks c join blocks b on b.id = c.block_id
   where (select count(*) from block_transactions bt where bt.block_id = b.selected_parent_id and bt.transaction_id in (c.accepted_transactions[2], c.accepted_transactions[3])) = 2
     and not exists (
       select from block_transactions bt where bt.transaction_id in (c.accepted_transactions[2], c.accepted_transactions[3])
         and bt.block_id = any (b.merge_set_blues || b.merge_set_reds) and bt.block_id <> b.selected_parent_id)`;
-/** An accepted payment that two blocks of the mergeset carry, and that spends no UTXO of that mergeset. */
+/**
+ * An accepted payment that two blocks of the mergeset carry, and that spends no UTXO of that
+ * mergeset.
+ */
 const CARRIED_TWICE = `
   select t.id, c.index from transactions t join chain_blocks c on c.index = t.accepting_index join blocks b on b.id = c.block_id
   where t.subnetwork_id <> 1 and t.id <> c.accepted_transactions[cardinality(c.accepted_transactions)]

@@ -1,4 +1,7 @@
-/** Compares programs of mainnet and testnet-10, opcode by opcode and hash by hash, with an independent implementation in Rust. */
+/**
+ * Compares programs of mainnet and testnet-10, opcode by opcode and hash by hash, with an
+ * independent implementation in Rust.
+ */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fromHex, toHex } from '@kasgres/kaspa';
@@ -50,7 +53,8 @@ if ('missing' in reference) {
       const spent = { version: 0, script: fromHex(facts.script) };
       const revealed = revealedProgram(spent, fromHex(facts.spend));
       expect(revealed !== undefined).toBe(facts.isRevealed);
-      // The encoder of the reference writes a single byte as a number, which pushes the same and which it does not read as a program.
+      // The encoder of the reference writes a single byte as a number, which pushes the same and
+      // which it does not read as a program.
       if (facts.isRevealed) expect(toHex(revealed ?? new Uint8Array(0))).toBe(toHex(bytes));
     });
   });

@@ -1,6 +1,6 @@
 /**
- * Builds a program against the published crate kascov-decode in a temporary folder, and runs it on the crate's fixtures. Nothing of the
- * crate is part of this project.
+ * Builds a program against the published crate kascov-decode in a temporary folder, and runs it on
+ * the crate's fixtures. Nothing of the crate is part of this project.
  */
 import { execFile } from 'node:child_process';
 import { globSync } from 'node:fs';
@@ -23,7 +23,10 @@ edition = "2021"
 ${CRATE} = "=${VERSION}"
 `;
 
-/** Prints what the crate says about a file: `program FILE`, or `spend FILE SCRIPT_HEX` for a signature script. */
+/**
+ * Prints what the crate says about a file: `program FILE`, or `spend FILE SCRIPT_HEX` for a
+ * signature script.
+ */
 const SOURCE = `use kascov_decode::{disasm::disassemble, encode_push, kcc1, p2sh_reveal};
 use std::io::Write;
 

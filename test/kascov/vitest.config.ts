@@ -1,4 +1,7 @@
-/** `npm run test:kascov`. It is not part of `npm test`, since it needs cargo and crates.io: without them it says why it skips. */
+/**
+ * `npm run test:kascov`. It is not part of `npm test`, since it needs cargo and crates.io: without
+ * them it says why it skips.
+ */
 import { defineConfig } from 'vitest/config';
 
 export default defineConfig({

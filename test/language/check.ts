@@ -1,12 +1,14 @@
 /**
- * `npm run check:language`: fails if a name, a comment, a string or a document uses a retired word of docs/glossary.md, if a comment opens with "Of"
- * or "What", or if a name of the schema has a word that is retired there.
+ * `npm run check:language`: fails if a name, a comment, a string or a document uses a retired word
+ * of docs/glossary.md, if a comment opens with "Of" or "What" or is wider than 100 columns, or if a
+ * name of the schema has a word that is retired there.
  */
 import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { findOpenings, findSqlOpenings } from './openings.ts';
 import { retiredWordFinder } from './retired-words.ts';
 import { schemaNameFinder, withoutSchemaSection } from './schema-names.ts';
+import { findWideComments, findWideSqlComments } from './widths.ts';
 
 const REPOSITORY = new URL('../../', import.meta.url);
 
@@ -43,12 +45,19 @@ const openings = files.flatMap((file) =>
     (line) => `${file}:${line}: the comment opens with "Of" or "What"`,
   ),
 );
+const wide = files
+  .filter((file) => !file.startsWith('test/statements/golden/'))
+  .flatMap((file) =>
+    (file.endsWith('.sql') ? findWideSqlComments : PROGRAMS.test(file) ? findWideComments : () => [])(read(file)).map(
+      (line) => `${file}:${line}: the comment is wider than 100 columns`,
+    ),
+  );
 const names = files
   .filter((file) => file.startsWith('migrations/'))
   .flatMap((file) => findInSchema(read(file)).map((name) => `${file}: retired in the schema: ${name}`));
-for (const fault of [...uses, ...openings, ...names]) console.error(fault);
+for (const fault of [...uses, ...openings, ...wide, ...names]) console.error(fault);
 console.log(
-  `${files.length} files, ${uses.length} uses of retired words, ${openings.length} comments without a subject, ${names.length} names of the schema`,
+  `${files.length} files, ${uses.length} uses of retired words, ${openings.length} comments without a subject, ${wide.length} wide comments, ${names.length} names of the schema`,
 );
 if (uses.length + names.length > 0) console.error('docs/glossary.md names the replacements.');
-if (uses.length + openings.length + names.length > 0) process.exitCode = 1;
+if (uses.length + openings.length + wide.length + names.length > 0) process.exitCode = 1;

@@ -1,4 +1,6 @@
-/** Finds comments that open with "Of …" or "What …": they have no subject, or hide it in a clause. */
+/**
+ * Finds comments that open with "Of …" or "What …": they have no subject, or hide it in a clause.
+ */
 
 const OPENING = /^(?:Of|What)\b/;
 
@@ -13,7 +15,10 @@ export function findOpenings(text: string): number[] {
   });
 }
 
-/** Returns the numbers of the lines of SQL on which such comments begin: of `--`, or of `comment on`. A question may begin with "What". */
+/**
+ * Returns the numbers of the lines of SQL on which such comments begin: of `--`, or of `comment
+ * on`. A question may begin with "What".
+ */
 export function findSqlOpenings(text: string): number[] {
   const lines = text.split('\n');
   return lines.flatMap((line, index) => {

@@ -1,6 +1,12 @@
-/** Finds retired words of docs/glossary.md in texts and in names, whose words are split first: `coin` is in `findCoins`, not in `coinbase`. */
+/**
+ * Finds retired words of docs/glossary.md in texts and in names, whose words are split first:
+ * `coin` is in `findCoins`, not in `coinbase`.
+ */
 
-/** Names of the protocol, of products, of a variable, of a demo owner, and of a file of older commits. */
+/**
+ * Names of the protocol, of products, of a variable, of a demo owner, and of a file of older
+ * commits.
+ */
 const EXEMPT_NAMES = / (?:coin supply|coin joins?|devnet two bodies rate|riverbank coins|plans questions) /g;
 
 export type FindRetired = (text: string) => string[];

@@ -1,4 +1,7 @@
-/** Finds retired words in the names of the schema: tables, columns, views, functions, types, indexes and constraints. */
+/**
+ * Finds retired words in the names of the schema: tables, columns, views, functions, types, indexes
+ * and constraints.
+ */
 import { readRetiredWords, retiredWordFinder } from './retired-words.ts';
 
 /** The last section of docs/glossary.md, whose words are retired in the schema only. */
@@ -7,7 +10,10 @@ const SECTION = '\n## Names of the schema\n';
 /** Public names, an HTTP body, and the time at which an interval starts. */
 const EXEMPT = /^(?:kaspa\.starts(?:\.\w+)?|webhook_deliveries\.body|network_intervals\.start)$/;
 
-/** `comment on` names everything but indexes and constraints: a test requires a comment of every table, column and function. */
+/**
+ * `comment on` names everything but indexes and constraints: a test requires a comment of every
+ * table, column and function.
+ */
 const NAMES = [
   /\bcomment on (?:table|column|view|function|aggregate|type) ([\w.]+)/g,
   /\bcreate (?:or replace |unique |unlogged )*(?:table|index|view|function|aggregate|type|trigger) ([\w.]+)/g,
@@ -15,7 +21,10 @@ const NAMES = [
   /\brename (?:(?:column|constraint) \w+ )?to (\w+)/g,
 ];
 
-/** Returns the words of the glossary that are retired everywhere, without those of the schema's section. */
+/**
+ * Returns the words of the glossary that are retired everywhere, without those of the schema's
+ * section.
+ */
 export const withoutSchemaSection = (glossary: string): string => glossary.split(SECTION, 1)[0] as string;
 
 /** Returns a function that finds names with retired words in SQL, each as `name: word`. */

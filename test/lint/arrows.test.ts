@@ -1,4 +1,7 @@
-/** The linter must refuse each wrong arrow between packages and rooms of the API, and each circle of imports. It lints probes, in a directory with our configuration. */
+/**
+ * The linter must refuse each wrong arrow between packages and rooms of the API, and each circle of
+ * imports. It lints probes, in a directory with our configuration.
+ */
 import { execFile } from 'node:child_process';
 import { copyFile, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

@@ -1,4 +1,7 @@
-/** A file that one person can hold in mind has at most 400 lines. Tests and generated files may be longer. */
+/**
+ * A file that one person can hold in mind has at most 400 lines. Tests and generated files may be
+ * longer.
+ */
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,4 +1,7 @@
-/** The tours of docs/architecture.md can be walked: each file is imported by one before it, or begins a program. */
+/**
+ * The tours of docs/architecture.md can be walked: each file is imported by one before it, or
+ * begins a program.
+ */
 import { existsSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join, relative } from 'node:path';
@@ -21,7 +24,10 @@ function readTours(): Map<string, string[]> {
   );
 }
 
-/** The modules that a file imports. An import of a package is also one of all that its entry exports. */
+/**
+ * The modules that a file imports. An import of a package is also one of all that its entry
+ * exports.
+ */
 function importsOf(path: string): string[] {
   const file = join(REPOSITORY, path);
   const { resolve } = createRequire(file);

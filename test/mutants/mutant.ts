@@ -18,7 +18,10 @@ export interface Mutant {
 
 export const REPOSITORY = join(import.meta.dirname, '../..');
 
-/** Returns the content of the mutant's file with the bug. @throws if the text to replace does not occur exactly once */
+/**
+ * Returns the content of the mutant's file with the bug.
+ * @throws if the text to replace does not occur exactly once
+ */
 export function plant({ name, file, find, replace }: Mutant, root: string): string {
   const before = readFileSync(join(root, file), 'utf8');
   const occurrences = before.split(find).length - 1;

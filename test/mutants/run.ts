@@ -1,6 +1,7 @@
 /**
- * Plants bugs one at a time and runs the tests that should find them: `npm run test:mutants`, or `npm run test:mutants -- NAME…` for some. A bug
- * that survives is missing a test. Works on a copy of the repository, so that an interrupted run leaves nothing behind.
+ * Plants bugs one at a time and runs the tests that should find them: `npm run test:mutants`, or
+ * `npm run test:mutants -- NAME…` for some. A bug that survives is missing a test. Works on a copy
+ * of the repository, so that an interrupted run leaves nothing behind.
  */
 import { execFileSync, spawn } from 'node:child_process';
 import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
@@ -9,7 +10,10 @@ import { dirname, join } from 'node:path';
 import { type Mutant, plant, REPOSITORY } from './mutant.ts';
 import { MUTANTS } from './mutants.ts';
 
-/** Without a bug, each of these runs takes less than half of it on two cores. A hanging test counts as a found bug. */
+/**
+ * Without a bug, each of these runs takes less than half of it on two cores. A hanging test counts
+ * as a found bug.
+ */
 const TIMEOUT_MS = 420_000;
 
 type Result = 'passed' | 'failed' | 'timed out';
@@ -55,7 +59,10 @@ for (const { name, harmless } of survivors)
   console.log(`survived: ${name}${harmless === undefined ? '' : ` (${harmless})`}`);
 process.exitCode = unexplained.length > 0 ? 1 : 0;
 
-/** Copies tracked and new files. Packages of the repository are linked relatively, others to the original. */
+/**
+ * Copies tracked and new files. Packages of the repository are linked relatively, others to the
+ * original.
+ */
 function copyRepository(): string {
   const folder = mkdtempSync(join(tmpdir(), 'kasgres-mutants-'));
   const files = execFileSync('git', ['ls-files', '--cached', '--others', '--exclude-standard'], {
@@ -101,7 +108,8 @@ function runTests(tests: readonly string[], timeoutMs: number, output: 'inherit'
     {
       cwd: copy,
       stdio: output,
-      // A separate process group, so that a timeout also ends the workers and the programs that they started.
+      // A separate process group, so that a timeout also ends the workers and the programs that
+      // they started.
       detached: true,
     },
   );

@@ -1,6 +1,7 @@
 /**
- * Bootstraps at the pruning point of real nodes: of one that pruned itself, of one with the state of a peer, of one that moves its pruning point
- * meanwhile; and never with a UTXO set that does not match the header's commitment (invariants 4 and 10).
+ * Bootstraps at the pruning point of real nodes: of one that pruned itself, of one with the state
+ * of a peer, of one that moves its pruning point meanwhile; and never with a UTXO set that does not
+ * match the header's commitment (invariants 4 and 10).
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, beforeEach, describe, expect, onTestFailed, onTestFinished, test } from 'vitest';
@@ -295,7 +296,9 @@ describe.skipIf(findKaspad() === undefined)('a bootstrap at a pruning point', ()
     return index;
   }
 
-  /** Mines until the node has moved its pruning point and pruned the blocks after the former one. */
+  /**
+   * Mines until the node has moved its pruning point and pruned the blocks after the former one.
+   */
   async function movePruningPoint(before: string): Promise<string> {
     await until(async () => {
       await more(load, 10);

@@ -1,6 +1,7 @@
 /**
- * Compares every endpoint, field by field, with the responses of a real node at rest: for every block, transaction, chain block and address.
- * The tolerated differences are in test/support/compare/comparison.ts.
+ * Compares every endpoint, field by field, with the responses of a real node at rest: for every
+ * block, transaction, chain block and address. The tolerated differences are in
+ * test/support/compare/comparison.ts.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { checkUtxoCommitment } from '@kasgres/cli';
@@ -43,7 +44,10 @@ const FEE_SOMPI = 3_000_000;
 const MAX_SEQUENCE = 2n ** 64n - 1n;
 const TEMPLATE_DEADLINE_MS = 20_000;
 
-/** Returns payments of both versions, with a payload, a covenant and, since each splits a UTXO, a storage mass. */
+/**
+ * Returns payments of both versions, with a payload, a covenant and, since each splits a UTXO, a
+ * storage mass.
+ */
 function createPayments({ keys, wallet }: Load): Payment[] {
   const [plain, second, founding] = [takeUtxo(wallet), takeUtxo(wallet), takeUtxo(wallet)];
   const small = { amount: SMALL_SOMPI, scriptPublicKey: IDLE_MINER };
@@ -101,7 +105,10 @@ async function compareRefusals(api: ApiClient, { keys, wallet, traffic }: Load, 
   return wrong;
 }
 
-/** Submits the exact text of a template of the API, or the result of `change`. Returns the response and the node's sink. */
+/**
+ * Submits the exact text of a template of the API, or the result of `change`. Returns the response
+ * and the node's sink.
+ */
 async function mineThroughApi(
   node: NodeClient,
   api: ApiClient,
@@ -116,7 +123,10 @@ async function getTemplate(api: ApiClient): Promise<string> {
   return (await api.post('/v1/rpc/getBlockTemplate', { payAddress, extraData: 'HTTP' })).text;
 }
 
-/** Waits for a template with this text: the node keeps a template for a second, also if its mempool changes. */
+/**
+ * Waits for a template with this text: the node keeps a template for a second, also if its mempool
+ * changes.
+ */
 async function untilTemplateHas(api: ApiClient, text: string): Promise<void> {
   const deadline = Date.now() + TEMPLATE_DEADLINE_MS;
   while (!(await getTemplate(api)).includes(text)) {
@@ -125,7 +135,10 @@ async function untilTemplateHas(api: ApiClient, text: string): Promise<void> {
   }
 }
 
-/** Transactions for the node's mempool: payments, payments that spend the outputs of those, and orphans. */
+/**
+ * Transactions for the node's mempool: payments, payments that spend the outputs of those, and
+ * orphans.
+ */
 const PAYMENTS = 12;
 const MIN_MEMPOOL_SOMPI = 200_000_000n;
 
@@ -393,7 +406,10 @@ const MANY_INPUTS = 10;
 /** Keys of a Postgres B-tree are smaller. */
 const LONG_SCRIPT_BYTES = 2704;
 
-/** Counts the kinds of blocks, transactions and outputs: a kind with none would leave something untested. */
+/**
+ * Counts the kinds of blocks, transactions and outputs: a kind with none would leave something
+ * untested.
+ */
 function varietyOf({ blocks, chain, acceptedBy, transactionIds }: NodeDag): Record<string, number> {
   const variants = [...blocks.values()].flatMap((block) => block.transactions);
   const byId = Map.groupBy(variants, ({ verboseData }) => verboseData?.transactionId ?? '');

@@ -1,6 +1,7 @@
 /**
- * Covenants and programs of a real node, whose indexer follows from the first block and is killed three times, with competing blocks. Then a second
- * node's branch undoes the last rounds. Before and after it, the index has what is true by the accepted transactions, and equals a fresh one
+ * Covenants and programs of a real node, whose indexer follows from the first block and is killed
+ * three times, with competing blocks. Then a second node's branch undoes the last rounds. Before
+ * and after it, the index has what is true by the accepted transactions, and equals a fresh one
  * (invariants 4 and 5).
  */
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -54,13 +55,19 @@ describe.skipIf(findKaspad() === undefined)('an index of covenants', () => {
   });
 });
 
-/** Gives the node the branch of the other one, which gets more work. Returns how many blocks of its chain that removes. */
+/**
+ * Gives the node the branch of the other one, which gets more work. Returns how many blocks of its
+ * chain that removes.
+ */
 async function reorganise(peer: Peer, other: Peer, fork: string): Promise<number> {
   while ((await blueWorkOf(other)) <= (await blueWorkOf(peer))) await mineTemplate(other.node);
   return await moveToBranch(peer.node, other.node, fork);
 }
 
-/** The difficulty depends on the rate of blocks, so that a branch with more blocks may have less work. */
+/**
+ * The difficulty depends on the rate of blocks, so that a branch with more blocks may have less
+ * work.
+ */
 async function blueWorkOf(peer: Peer): Promise<bigint> {
   const { block } = await peer.node.call('getBlock', { hash: await sinkOf(peer), includeTransactions: false });
   return BigInt(`0x${block?.header?.blueWork}`);

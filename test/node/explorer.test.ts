@@ -1,4 +1,7 @@
-/** Streams, webhooks and rewards on a real node: clients that are cut at random moments, while the node mines and reorganises. */
+/**
+ * Streams, webhooks and rewards on a real node: clients that are cut at random moments, while the
+ * node mines and reorganises.
+ */
 import { createKey } from '@kasgres/database';
 import { decodeCoinbasePayload, fromHex, scriptToAddress, toHex } from '@kasgres/kaspa';
 import { expect, onTestFinished, test } from 'vitest';

@@ -1,4 +1,7 @@
-/** Faults around an indexer: its node restarts, its database connections are cut, it is started twice or with the wrong node. */
+/**
+ * Faults around an indexer: its node restarts, its database connections are cut, it is started
+ * twice or with the wrong node.
+ */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createTestDatabase, type TestDatabase } from '@kasgres/database/testing';
@@ -86,7 +89,10 @@ describe.skipIf(findKaspad() === undefined)('an indexer', () => {
     expect(lost.output()).toMatch(/simnet.*mainnet/);
   });
 
-  /** Ends the connection of a transaction that has written: the indexer cannot know the outcome of its commit. */
+  /**
+   * Ends the connection of a transaction that has written: the indexer cannot know the outcome of
+   * its commit.
+   */
   async function cutWhileWriting(): Promise<number> {
     await sleep(2);
     const { rowCount } = await database.pool.query(

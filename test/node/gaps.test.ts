@@ -1,6 +1,7 @@
 /**
- * The indexer is away until its node has pruned the blocks after the checkpoint, or has another chain: it stops with an explanation, or records a
- * gap and continues from the node's pruning point (invariants 4 and 11).
+ * The indexer is away until its node has pruned the blocks after the checkpoint, or has another
+ * chain: it stops with an explanation, or records a gap and continues from the node's pruning point
+ * (invariants 4 and 11).
  */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { NodeClient } from '@kasgres/node';

@@ -1,4 +1,7 @@
-/** Real nodes that a test starts, stops, wipes and connects, an index of them, and the checks of that index. All of it stops with the test. */
+/**
+ * Real nodes that a test starts, stops, wipes and connects, an index of them, and the checks of
+ * that index. All of it stops with the test.
+ */
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { pipeline } from 'node:stream/promises';
@@ -79,7 +82,10 @@ export async function joinSlowly(peer: Peer, other: Peer, link: Omit<PeerLink, '
   await peer.kaspad.join((await linkTo(other, link)).url);
 }
 
-/** A connection to a peer that limits the rate of its data, so that a synchronisation takes as long as needed. */
+/**
+ * A connection to a peer that limits the rate of its data, so that a synchronisation takes as long
+ * as needed.
+ */
 export interface PeerLink {
   /** A node joins this address instead of the peer's. */
   url: string;
@@ -241,12 +247,15 @@ export function watchCheckpoint(index: Index): { expectNoReorg(): Promise<void> 
   };
 }
 
-/** The indexer gives up after ten attempts, which are up to 64 changes of the chain apart (prepare/ambiguous-variants.ts). */
+/**
+ * The indexer gives up after ten attempts, which are up to 64 changes of the chain apart
+ * (prepare/ambiguous-variants.ts).
+ */
 const MOVES_UNTIL_GIVEN_UP = 130;
 
 /**
- * Mines until the indexer knows all accepted variants or has given up: attempts that failed while the node was away are repeated with later chain
- * blocks.
+ * Mines until the indexer knows all accepted variants or has given up: attempts that failed while
+ * the node was away are repeated with later chain blocks.
  */
 export async function retryVariants(index: Index, peer: Peer, load: Load): Promise<void> {
   for (let moves = 0; moves < MOVES_UNTIL_GIVEN_UP; moves += 1) {
@@ -260,7 +269,10 @@ export async function retryVariants(index: Index, peer: Peer, load: Load): Promi
   }
 }
 
-/** Expects the state of a fresh index of this node, and an indexer that still runs. Nobody may mine meanwhile. */
+/**
+ * Expects the state of a fresh index of this node, and an indexer that still runs. Nobody may mine
+ * meanwhile.
+ */
 export async function expectRight(index: Index, peer: Peer): Promise<void> {
   await untilIndexed(index, peer);
   const { pool } = index.database;
@@ -278,8 +290,9 @@ export async function expectSound({ database: { pool }, indexer }: Index): Promi
 }
 
 /**
- * Expects every UTXO, every balance and the supply of the node in the index. The node has them for its virtual block: one block is mined in
- * between. All inputs of accepted transactions must be resolved.
+ * Expects every UTXO, every balance and the supply of the node in the index. The node has them for
+ * its virtual block: one block is mined in between. All inputs of accepted transactions must be
+ * resolved.
  */
 export async function expectStateOfNode(index: Index, peer: Peer, loads: readonly Load[]): Promise<void> {
   // The node reports its largest supply since it started.

@@ -1,6 +1,7 @@
 /**
- * Blocks of a hostile miner on a real node: each is valid in isolation, and the chain merges it and accepts what is valid by then. The index must
- * follow, be the same as a fresh one, and show all of it.
+ * Blocks of a hostile miner on a real node: each is valid in isolation, and the chain merges it and
+ * accepts what is valid by then. The index must follow, be the same as a fresh one, and show all of
+ * it.
  */
 import { createKey } from '@kasgres/database';
 import { createdEntries, p2shOf, payToKey, plain, push, withInput } from '@kasgres/devnet';
@@ -74,7 +75,8 @@ test.skipIf(findKaspad() === undefined)(
     const [origin] = miner.spendableOutputs();
     if (origin === undefined) throw new Error('there is nothing to spend');
     const owner = payToKey(miner.random.bytes(32));
-    // The check of the empty signature is false, OpFalse OpIf … OpEndIf does nothing, and OpDrop OpTrue follow.
+    // The check of the empty signature is false, OpFalse OpIf … OpEndIf does nothing, and OpDrop
+    // OpTrue follow.
     const program = Buffer.concat([
       owner.script,
       Buffer.from('0063', 'hex'),

@@ -1,6 +1,6 @@
 /**
- * A real node with a busy history, an index of it and an API: all started here, or the node of NODE_URL (and its index in DATABASE_URL, if an
- * indexer follows that node already).
+ * A real node with a busy history, an index of it and an API: all started here, or the node of
+ * NODE_URL (and its index in DATABASE_URL, if an indexer follows that node already).
  */
 import { connect, createKey, revokeKey } from '@kasgres/database';
 import { createTestDatabase } from '@kasgres/database/testing';
@@ -96,7 +96,9 @@ async function openDatabase(
   return { ...connection, url: given.databaseUrl, drop: async () => {} };
 }
 
-/** Reorganises the chain while the index follows. At the end there is a branch that no block merges. */
+/**
+ * Reorganises the chain while the index follows. At the end there is a branch that no block merges.
+ */
 async function createHistory(node: NodeClient, load: Load, untilIndexed: () => Promise<void>) {
   process.stdout.write(`The load comes from LOAD_SEED=${size.seed}.\n`);
   await load.warmUp(WARM_UP_BLOCKS);

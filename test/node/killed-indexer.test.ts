@@ -1,4 +1,7 @@
-/** SIGKILL of the indexer at random moments: after a restart, the database equals a fresh index of the node (invariant 5). */
+/**
+ * SIGKILL of the indexer at random moments: after a restart, the database equals a fresh index of
+ * the node (invariant 5).
+ */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { createTestDatabase, type TestDatabase } from '@kasgres/database/testing';

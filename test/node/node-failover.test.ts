@@ -1,4 +1,7 @@
-/** Several nodes in NODE_URL: the current one dies, and the next is ahead, behind, on another branch or of another network (invariants 5 and 10). */
+/**
+ * Several nodes in NODE_URL: the current one dies, and the next is ahead, behind, on another branch
+ * or of another network (invariants 5 and 10).
+ */
 import { describe, expect, test } from 'vitest';
 import { findKaspad } from '../support/kaspad.ts';
 import {

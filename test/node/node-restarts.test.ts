@@ -1,4 +1,7 @@
-/** The node of a running indexer stops, is killed, or loses its data: the indexer waits, and continues with it (invariant 5). */
+/**
+ * The node of a running indexer stops, is killed, or loses its data: the indexer waits, and
+ * continues with it (invariant 5).
+ */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import { findKaspad } from '../support/kaspad.ts';

@@ -1,7 +1,8 @@
 /**
- * Parameters of a node that prunes soon: simnet with the smallest consistent depths of finality and pruning (rusty-kaspa,
- * docs/override-params.md: `blockrate` must be complete). Every block counts for the difficulty, so that its window is short: a peer accepts
- * no proof of a pruning point whose window has genesis.
+ * Parameters of a node that prunes soon: simnet with the smallest consistent depths of finality and
+ * pruning (rusty-kaspa, docs/override-params.md: `blockrate` must be complete). Every block counts
+ * for the difficulty, so that its window is short: a peer accepts no proof of a pruning point whose
+ * window has genesis.
  */
 import type { LoadParams } from './load/load.ts';
 
@@ -33,8 +34,9 @@ export const smallPruningDepths = { FINALITY_DEPTH: String(FINALITY_DEPTH), PRUN
 export const smallPruningLoad: LoadParams = { ghostdagK: GHOSTDAG_K, coinbaseMaturity: BigInt(COINBASE_MATURITY) };
 
 /**
- * UTXOs mature as soon, but nothing is pruned. At one block a second, a node more than 32 chain blocks behind its peer downloads what it misses
- * at once instead of requesting the parents of orphans.
+ * UTXOs mature as soon, but nothing is pruned. At one block a second, a node more than 32 chain
+ * blocks behind its peer downloads what it misses at once instead of requesting the parents of
+ * orphans.
  */
 export const nothingPruned = {
   ...smallPruning,

@@ -1,4 +1,7 @@
-/** Invariant 13 on a real node: the indexer removes the oldest part of the chain while it follows the node through reorgs. */
+/**
+ * Invariant 13 on a real node: the indexer removes the oldest part of the chain while it follows
+ * the node through reorgs.
+ */
 import { createTestDatabase } from '@kasgres/database/testing';
 import { expect, onTestFinished, test } from 'vitest';
 import { expectBootstrappedAtFirst, firstIndex } from '../simulation/retention-oracle.ts';

@@ -1,4 +1,7 @@
-/** The UTXO set that a real node serves to peers matches the commitment in the header of its pruning point. */
+/**
+ * The UTXO set that a real node serves to peers matches the commitment in the header of its pruning
+ * point.
+ */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { fromHex, getNetwork, MuHash, scriptToAddress, toHex, type Utxo } from '@kasgres/kaspa';
 import { NodeClient, PruningPointMovedError, readUtxoSet } from '@kasgres/node';

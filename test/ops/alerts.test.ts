@@ -1,4 +1,7 @@
-/** Each alert of ops/ fires when it should, and no other beside it: alerts.test.yml has the cases, Prometheus's own promtool asks them. */
+/**
+ * Each alert of ops/ fires when it should, and no other beside it: alerts.test.yml has the cases,
+ * Prometheus's own promtool asks them.
+ */
 import { execFile } from 'node:child_process';
 import { copyFile, mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

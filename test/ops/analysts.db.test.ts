@@ -1,6 +1,7 @@
 /**
- * Logins that `kasgres analysts` makes, as people use them: they see schema kaspa and nothing else, write nothing anywhere, and are held to their
- * limits by the indexer's watch regardless of their settings.
+ * Logins that `kasgres analysts` makes, as people use them: they see schema kaspa and nothing else,
+ * write nothing anywhere, and are held to their limits by the indexer's watch regardless of their
+ * settings.
  */
 import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
@@ -316,7 +317,8 @@ describe('the limits of an analyst', () => {
         return client;
       };
       const line = expect.objectContaining({ login: ALICE, what: 'other database' }) as unknown;
-      // Indexers of other tests on this server terminate such sessions, too, so several may be needed until this one logs it.
+      // Indexers of other tests on this server terminate such sessions, too, so several may be
+      // needed until this one logs it.
       await vi.waitFor(
         async () => {
           const client = await connectThere();

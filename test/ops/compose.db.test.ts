@@ -1,6 +1,7 @@
 /**
- * The services of docker-compose.yml one after the other on a real Postgres, each with the environment and the secrets that it has there, but
- * without containers: the first start needs nothing by hand, and the programs that stay have no more rights than their roles.
+ * The services of docker-compose.yml one after the other on a real Postgres, each with the
+ * environment and the secrets that it has there, but without containers: the first start needs
+ * nothing by hand, and the programs that stay have no more rights than their roles.
  */
 import { execFile, spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
@@ -128,7 +129,8 @@ test('it creates the secrets once, each for one reader', async () => {
   for (const file of files) expect((await stat(join(secrets, file))).mode & 0o77, file).toBe(0);
   await makeSecrets('');
   expect(await read()).toEqual(first);
-  // A password that differs from the one of the database is refused, and the file keeps the old one.
+  // A password that differs from the one of the database is refused, and the file keeps the old
+  // one.
   await expect(makeSecrets('another')).rejects.toMatchObject({
     code: 1,
     stderr: expect.stringContaining('POSTGRES_PASSWORD is not the password') as string,

@@ -1,6 +1,6 @@
 /**
- * The dashboards as Grafana reads them, as far as that can be said without one: what they ask is tried in monitoring.db.test.ts, and in
- * network-dashboard.db.test.ts.
+ * The dashboards as Grafana reads them, as far as that can be said without one: what they ask is
+ * tried in monitoring.db.test.ts, and in network-dashboard.db.test.ts.
  */
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';

@@ -1,6 +1,6 @@
 /**
- * A migration needs a table that somebody reads for long: the API serves on, the migration names the session, ends it if it may, and gets its
- * turn.
+ * A migration needs a table that somebody reads for long: the API serves on, the migration names
+ * the session, ends it if it may, and gets its turn.
  */
 import { randomBytes } from 'node:crypto';
 import { copyFile, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
@@ -39,7 +39,10 @@ async function nextMigration(sql: string): Promise<{ name: string; directory: UR
   return { name, directory: pathToFileURL(`${folder}/`) };
 }
 
-/** Opens a session of a separate login, which reads until it is cancelled. Returns the SQLSTATE that ended it. */
+/**
+ * Opens a session of a separate login, which reads until it is cancelled. Returns the SQLSTATE that
+ * ended it.
+ */
 async function readForLong(url: string, login: string, sql: string): Promise<{ pid: number; ended: Promise<string> }> {
   const address = new URL(url);
   address.username = login;

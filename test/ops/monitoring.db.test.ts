@@ -1,6 +1,7 @@
 /**
- * The dashboard and the alerts of ops/ on the metrics of the real programs: every metric that they name is there, and, with a real
- * Prometheus, every query of the dashboard has a result and alerts fire and end. That half is skipped, and said so, where there is none.
+ * The dashboard and the alerts of ops/ on the metrics of the real programs: every metric that they
+ * name is there, and, with a real Prometheus, every query of the dashboard has a result and alerts
+ * fire and end. That half is skipped, and said so, where there is none.
  */
 import { readFileSync } from 'node:fs';
 import { createKey } from '@kasgres/database';

@@ -1,6 +1,6 @@
 /**
- * The Grafana dashboard over SQL on an index of the demo network: each of its queries runs as an analyst and returns rows in the form that its
- * panel needs.
+ * The Grafana dashboard over SQL on an index of the demo network: each of its queries runs as an
+ * analyst and returns rows in the form that its panel needs.
  */
 import { readFileSync } from 'node:fs';
 import { types } from 'pg';
@@ -44,7 +44,8 @@ interface Shown {
 
 /**
  * Expands variables, then macros, as the PostgreSQL data source of Grafana does:
- * https://grafana.com/docs/grafana/latest/datasources/postgres/. @throws if a variable or macro remains
+ * https://grafana.com/docs/grafana/latest/datasources/postgres/. @throws if a variable or macro
+ * remains
  */
 function expand(rawSql: string, { from, to, variables }: Shown): string {
   const sql = rawSql

@@ -1,6 +1,7 @@
 /**
- * A backup that is restored is an older state of the database: the indexer continues from the checkpoint in it, through what the network
- * has done since, and the index is what a fresh one is. The dump is skipped where no pg_dump is as new as the server.
+ * A backup that is restored is an older state of the database: the indexer continues from the
+ * checkpoint in it, through what the network has done since, and the index is what a fresh one is.
+ * The dump is skipped where no pg_dump is as new as the server.
  */
 import { execFile } from 'node:child_process';
 import { mkdtemp, rm } from 'node:fs/promises';
@@ -46,7 +47,10 @@ async function dumpAndRestore(from: TestDatabase, to: TestDatabase): Promise<voi
   }
 }
 
-/** Its files, as a base backup or a snapshot of the disk has them. Postgres copies a database that nobody is connected to. */
+/**
+ * Its files, as a base backup or a snapshot of the disk has them. Postgres copies a database that
+ * nobody is connected to.
+ */
 async function copyFiles(from: TestDatabase, to: TestDatabase): Promise<void> {
   const [source, target] = [from, to].map(({ url }) => new URL(url).pathname.slice(1));
   const server = new URL(from.url);

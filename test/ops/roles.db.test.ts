@@ -1,6 +1,6 @@
 /**
- * ops/roles.sql on a real database: the programs, each with a separate login, do all their work with the rights that it gives,
- * and nobody can do what is not theirs.
+ * ops/roles.sql on a real database: the programs, each with a separate login, do all their work
+ * with the rights that it gives, and nobody can do what is not theirs.
  */
 import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
@@ -41,7 +41,10 @@ afterAll(async () => {
   await database.drop();
 });
 
-/** The indexer stops at a merge that is deeper than FINALITY_DEPTH. The simulation has made one 65 blue scores deep. */
+/**
+ * The indexer stops at a merge that is deeper than FINALITY_DEPTH. The simulation has made one 65
+ * blue scores deep.
+ */
 const DEPTHS = { FINALITY_DEPTH: '110', PRUNING_DEPTH: '120', RETENTION: '150', CLUSTER_DEPTH: '10' };
 
 async function listIndexes(): Promise<string[]> {

@@ -1,4 +1,7 @@
-/** Whoever reads a warning, an error or last words in a log finds them in the runbook of docs/operations.md. */
+/**
+ * Whoever reads a warning, an error or last words in a log finds them in the runbook of
+ * docs/operations.md.
+ */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
@@ -18,7 +21,8 @@ function listSources(): string[] {
   return PACKAGES.flatMap((name) => {
     const directory = join(ROOT, 'packages', name, 'src');
     const files = readdirSync(directory, { recursive: true, encoding: 'utf8' });
-    // Commands start the embedded Postgres, inspect a database before they write to it, and create logins of analysts.
+    // Commands start the embedded Postgres, inspect a database before they write to it, and create
+    // logins of analysts.
     return files
       .filter(
         (file) => /(?<!\.test)\.ts$/.test(file) && !/^(embedded\/|testing\/|logins\/|schema\/inspect\.ts$)/.test(file),
@@ -27,7 +31,10 @@ function listSources(): string[] {
   });
 }
 
-/** The first words of a message that are written out in the code; undefined where it only passes on what was said elsewhere. */
+/**
+ * The first words of a message that are written out in the code; undefined where it only passes on
+ * what was said elsewhere.
+ */
 function findWords(code: string): string | undefined {
   const literals = (argumentsOf(code).match(/'[^'\n]*'|"[^"\n]*"|`[^`]*`/g) ?? []).map((literal) =>
     literal.slice(1, -1),

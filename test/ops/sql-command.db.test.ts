@@ -1,6 +1,6 @@
 /**
- * `kasgres sql` cannot write, for any input: as the owner of the database with psql and without, as a program's login that may not make
- * another login, and as an analyst.
+ * `kasgres sql` cannot write, for any input: as the owner of the database with psql and without, as
+ * a program's login that may not make another login, and as an analyst.
  */
 import { spawn, spawnSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';

@@ -1,6 +1,7 @@
 /**
- * Covenants and programs of the large index. Two transactions in three found a covenant with their first output, which nobody spends; a quarter of
- * these count as ended. One in ten continues one of 500 covenants with its second output, so that each of these has some 170 events. Half of all
+ * Covenants and programs of the large index. Two transactions in three found a covenant with their
+ * first output, which nobody spends; a quarter of these count as ended. One in ten continues one of
+ * 500 covenants with its second output, so that each of these has some 170 events. Half of all
  * covenants have one template.
  */
 

@@ -50,7 +50,10 @@ export async function findFullReads(pool: Pool, query: RecordedQuery): Promise<s
   return fullReadsOf(await planOf(pool, 'format json', query));
 }
 
-/** Runs the query again: a prepared statement with its plan for any parameters, others as planned for these. */
+/**
+ * Runs the query again: a prepared statement with its plan for any parameters, others as planned
+ * for these.
+ */
 export async function explain(pool: Pool | PoolClient, query: RecordedQuery): Promise<Plan> {
   const run = () => planOf(pool, 'analyze, buffers, timing off, format json', query);
   // The first run of a function in a session reads the catalog.
@@ -160,7 +163,10 @@ function describeNode(node: PlanNode): string {
 
 const withoutPartition = (name: string): string => name.replace(/_\d(?=_|$)/, '');
 
-/** `(id = ANY ('{1,2}'::bigint[]))` as `(id = ANY (?))`, and `t_1.id`, whose number depends on that of partitions, as `t.id`. */
+/**
+ * `(id = ANY ('{1,2}'::bigint[]))` as `(id = ANY (?))`, and `t_1.id`, whose number depends on that
+ * of partitions, as `t.id`.
+ */
 function withoutValues(condition: string): string {
   return condition
     .replaceAll(/'(?:[^']|'')*'/g, '?')
@@ -177,7 +183,10 @@ export interface PlannedQuery {
 
 const MAX_STATEMENT_LENGTH = 240;
 
-/** Returns all plans as one text, a section per statement in alphabetical order, so that a changed plan is a line in a diff. It is committed as pinned-plans.txt. */
+/**
+ * Returns all plans as one text, a section per statement in alphabetical order, so that a changed
+ * plan is a line in a diff. It is committed as pinned-plans.txt.
+ */
 export function toPinnedText(planned: readonly PlannedQuery[]): string {
   const sections = [...Map.groupBy(planned, ({ query }) => shorten(query.text))].map(([statement, queries]) => {
     const plans = [...Map.groupBy(queries, ({ plan }) => plan.lines.join('\n'))];

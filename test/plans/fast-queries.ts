@@ -58,7 +58,10 @@ export function fastQueries(
   ];
 }
 
-/** Returns the tables that grow and are read from end to end, with the queries that do so in a session of one of the pools. */
+/**
+ * Returns the tables that grow and are read from end to end, with the queries that do so in a
+ * session of one of the pools.
+ */
 export async function findFullReadsOf(queries: readonly string[], pools: readonly Pool[]): Promise<string[]> {
   const found: string[] = [];
   for (const text of queries) {

@@ -35,7 +35,10 @@ export const FILL_DEADLINE_MS = 900_000;
 
 const noNode = () => Promise.reject(new Error('there is no node here'));
 
-/** @param generations number of partitions of each table; each makes look-ups more expensive, so plans differ */
+/**
+ * @param generations number of partitions of each table; each makes look-ups more expensive, so
+ * plans differ
+ */
 export async function openHarness({ generations = 10 } = {}) {
   const database = await createTestDatabase();
   await fillLargeIndex(database.pool, generations);
@@ -92,7 +95,10 @@ export async function openHarness({ generations = 10 } = {}) {
       await read(services.index);
       return recorded().filter(isRead);
     },
-    /** Sends requests at once. Those beyond the connections of a caller wait, and may share executions. */
+    /**
+     * Sends requests at once. Those beyond the connections of a caller wait, and may share
+     * executions.
+     */
     askTogether: async (requests: readonly Request[]) => {
       const responses = await send(requests);
       return { statuses: responses.map(({ status }) => status), queries: recorded().filter(isRead) };
@@ -106,11 +112,17 @@ export async function openHarness({ generations = 10 } = {}) {
   };
 }
 
-/** Excludes what runs at any time: look-ups of keys, and statements that write usage and limits, which first read the number of their transaction. */
+/**
+ * Excludes what runs at any time: look-ups of keys, and statements that write usage and limits,
+ * which first read the number of their transaction.
+ */
 const isRead = ({ text }: RecordedQuery): boolean =>
   /^\s*(?:select|with)\b/i.test(text) && !text.includes('pg_current_xact_id') && !text.includes('api_key');
 
-/** Must be called before the pool opens a connection. Returns a function that returns the queries sent since its last call. */
+/**
+ * Must be called before the pool opens a connection. Returns a function that returns the queries
+ * sent since its last call.
+ */
 function recordQueries(pool: Pool): () => RecordedQuery[] {
   let recorded: RecordedQuery[] = [];
   pool.on('connect', (client) => {

@@ -1,19 +1,23 @@
 /**
- * The rows of a large index, by arithmetic on generate_series: what stands where is known without a look, and is the same in every run.
+ * The rows of a large index, by arithmetic on generate_series: what stands where is known without a
+ * look, and is the same in every run.
  *
- * Blocks come in threes. Each chain block merges the three before it (the previous chain block and two beside it; one in thirty blocks is
- * red), and the last three are not merged yet. A hundred blocks hold 795 transactions: one holds 300, the others five; the first of each
- * block is a coinbase. Transaction t spends the second output of transaction t - 5,000, and pays dust to the one address that everybody
- * pays (a faucet the other way round) and the rest to a separate address:
+ * Blocks come in threes. Each chain block merges the three before it (the previous chain block and
+ * two beside it; one in thirty blocks is red), and the last three are not merged yet. A hundred
+ * blocks hold 795 transactions: one holds 300, the others five; the first of each block is a
+ * coinbase. Transaction t spends the second output of transaction t - 5,000, and pays dust to the
+ * one address that everybody pays (a faucet the other way round) and the rest to a separate
+ * address:
  *
- * - of transactions whose number ends in 00 or 50, which are never accepted, to the address that is paid in vain: its newest 20,000
- *   transactions are refused, a hundred of its oldest are not;
+ * - of transactions whose number ends in 00 or 50, which are never accepted, to the address that is
+ *   paid in vain: its newest 20,000 transactions are refused, a hundred of its oldest are not;
  * - of those that end in 07 or 57, to an address that is busy, with 20,000 transactions;
  * - of all others, to one of 200,000 addresses with ten transactions each, or nearly.
  *
- * The index begins at a pruning point with 200,000 UTXOs: a quarter of them belongs to the one address, the others to all others. Keys of
- * what made them are negative here, so that those of all else stay what they are; so are those of the 2,000 blocks before it that are
- * known by their hashes alone. There is a gap before a second start.
+ * The index begins at a pruning point with 200,000 UTXOs: a quarter of them belongs to the one
+ * address, the others to all others. Keys of what made them are negative here, so that those of all
+ * else stay what they are; so are those of the 2,000 blocks before it that are known by their
+ * hashes alone. There is a gap before a second start.
  */
 import { covenantOf, covenantStatements, heldCovenant } from './covenant-rows.ts';
 
@@ -35,7 +39,10 @@ export const PAID_IN_VAIN = 3;
 const FIRST_OTHER = 4;
 const OTHERS = SCRIPTS - FIRST_OTHER + 1;
 
-/** Members of the large cluster: scripts whose number ends in 1, or in 2, of which each has a tag with its own name. */
+/**
+ * Members of the large cluster: scripts whose number ends in 1, or in 2, of which each has a tag
+ * with its own name.
+ */
 export const LARGE_CLUSTER = 2 * Math.floor((SCRIPTS - 2) / 10);
 /** scripts.id of a member by its place. The one at place 0 is the root. */
 export const memberOfLarge = (place: number): number => 11 + Math.floor(place / 2) * 10 + (place % 2);
@@ -131,7 +138,8 @@ export const FIRST_STATEMENTS: readonly string[] = [
    select t, 0, t - ${SPENT_AFTER}, 1, decode(repeat('41', 66), 'hex'), 0, 1, 0,
      ${amountOf(`t - ${SPENT_AFTER}`)}, ${ownerOf(`t - ${SPENT_AFTER}`)}
    from ${series(TRANSACTIONS)} t where ${hasInput('t')}`,
-  // One in twenty transactions is in the next block too, where one in a thousand has another variant.
+  // One in twenty transactions is in the next block too, where one in a thousand has another
+  // variant.
   `insert into block_transactions (block_id, index, transaction_id, variant)
    select ${blockOf('t')}, ${placeOf('t')}, t, 0 from ${series(TRANSACTIONS)} t
    union all
@@ -199,8 +207,9 @@ export const SECOND_STATEMENTS: readonly string[] = [
   // Rings of 5, 20005, 40005 … : the lowest is the root.
   `insert into clusters (id, size, balance, name)
    select c, ${SCRIPTS} / 20000, 0, 'Cluster ' || c from generate_series(5, 19995, 10) as c`,
-  // One of forty thousand, by merges of two of one size: each puts a member, with all those below it, below the one whose place has one bit
-  // less. The inputs that tie two parts are the last of the one and the first of the other, so that the way from end to end is the longest.
+  // One of forty thousand, by merges of two of one size: each puts a member, with all those below
+  // it, below the one whose place has one bit less. The inputs that tie two parts are the last of
+  // the one and the first of the other, so that the way from end to end is the longest.
   `insert into clusters (id, size, balance, name) values (${memberOfLarge(0)}, ${LARGE_CLUSTER}, 0, 'Cluster of many')`,
   `insert into cluster_members (script_id, parent_id, merge_id, next_id, previous_id)
    select ${memberAt('m')}, case when m > 0 then ${memberAt('m & (m - 1)')} end, case when m > 0 then ${mergeOf('m')} end,

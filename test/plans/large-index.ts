@@ -1,6 +1,7 @@
 /**
- * Fills an empty, migrated database with an index of a million transactions, without a node: rows by large-index-rows.ts, indexes dropped
- * before and built afterwards. For tests of plans, and for the benchmark of the API.
+ * Fills an empty, migrated database with an index of a million transactions, without a node: rows
+ * by large-index-rows.ts, indexes dropped before and built afterwards. For tests of plans, and for
+ * the benchmark of the API.
  */
 import { createHash } from 'node:crypto';
 import { BATCH_TABLES, connect, copyRows } from '@kasgres/database';
@@ -152,7 +153,10 @@ async function listPartitions(pool: Pool): Promise<string[]> {
   return rows.map(({ name }) => name);
 }
 
-/** Indexes of primary keys belong to their constraints, and those of most partitions to that of the whole table. */
+/**
+ * Indexes of primary keys belong to their constraints, and those of most partitions to that of the
+ * whole table.
+ */
 async function listIndexes(pool: Pool): Promise<{ drop: string; create: string }[]> {
   const { rows } = await pool.query<{ drop: string; create: string }>(
     `select case when c.oid is null then format('drop index %s', i.indexrelid::regclass)

@@ -73,7 +73,10 @@ export function pageOf(
   return { method: 'get', url: `${path}?${parameters.toString()}` };
 }
 
-/** Returns pages of one listing: at both ends, and at the thousandth, or at the middle of a shorter listing. */
+/**
+ * Returns pages of one listing: at both ends, and at the thousandth, or at the middle of a shorter
+ * listing.
+ */
 export async function pagesOf(pool: Pool, listing: Listing, limit: number): Promise<Record<string, Request>> {
   const cursors = await listCursors(pool, listing.items);
   const cursorAt = (position: number): string => {

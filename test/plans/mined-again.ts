@@ -1,4 +1,7 @@
-/** Accepted transactions in thousands of further blocks, and hundreds of others that claim to spend their outputs, as anybody can mine them. */
+/**
+ * Accepted transactions in thousands of further blocks, and hundreds of others that claim to spend
+ * their outputs, as anybody can mine them.
+ */
 import type { Pool } from 'pg';
 import { contestedOutputs } from '../../packages/state/src/contested-outputs/contested-outputs.ts';
 import { repeatedTransactions } from '../../packages/state/src/repeated-transactions/repeated-transactions.ts';

@@ -1,6 +1,6 @@
 /**
- * Plans of analysts' queries on a million transactions in one partition, as without RETENTION: indexes serve longer ranges than with ten
- * partitions.
+ * Plans of analysts' queries on a million transactions in one partition, as without RETENTION:
+ * indexes serve longer ranges than with ten partitions.
  */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { fastQueries, findFullReadsOf } from './fast-queries.ts';

@@ -1,7 +1,9 @@
 /**
- * Query plans on an index of a million transactions: those of every request, of the steps of streams, and of rare reorgs in the indexer. No
- * table that grows is read from end to end, a page costs the same wherever it is in its listing, and each plan equals the pinned one, which
- * was reviewed. Costs are pages of 8 KiB that Postgres touches, cached or not, because these are the same on every machine, unlike seconds.
+ * Query plans on an index of a million transactions: those of every request, of the steps of
+ * streams, and of rare reorgs in the indexer. No table that grows is read from end to end, a page
+ * costs the same wherever it is in its listing, and each plan equals the pinned one, which was
+ * reviewed. Costs are pages of 8 KiB that Postgres touches, cached or not, because these are the
+ * same on every machine, unlike seconds.
  */
 import { readFileSync } from 'node:fs';
 import type { ClientBase, PoolClient, QueryConfig } from 'pg';
@@ -99,7 +101,8 @@ describe.each(Object.entries(listings()))('%s', (name, listing) => {
     const costs: [string, number][] = [];
     for (const [place, request] of pages) costs.push([place, await ask(`${name}, ${place}`, request)]);
     const least = Math.min(...costs.map(([, cost]) => cost));
-    // The items of a page cost more or less: unaccepted transactions have no spenders, the newest blocks no merging block.
+    // The items of a page cost more or less: unaccepted transactions have no spenders, the newest
+    // blocks no merging block.
     expect(costs.filter(([, cost]) => cost > 1.5 * least + 50)).toEqual([]);
   });
 });
@@ -383,12 +386,16 @@ test('it reads only the newest 200 transactions for the labels of an address wit
 });
 
 test('it reads no whole table for the queries that docs/sql.md calls fast, with any settings', async () => {
-  // For longer ranges, Postgres scans these small tables rather than look up each row in ten partitions.
+  // For longer ranges, Postgres scans these small tables rather than look up each row in ten
+  // partitions.
   const queries = fastQueries(landmarks, { hours: 6, chainBlocks: 20 });
   expect(await findFullReadsOf(queries, [harness.likeApi, harness.likeApiUnconfigured])).toEqual([]);
 });
 
-/** Returns what responses cost and how long they are. Their plans are not pinned, since they are those of other requests. */
+/**
+ * Returns what responses cost and how long they are. Their plans are not pinned, since they are
+ * those of other requests.
+ */
 async function costsOf(requests: Readonly<Record<string, Request>>) {
   const costs: Record<string, { buffers: number; bytes: number }> = {};
   for (const [name, request] of Object.entries(requests)) {

@@ -1,4 +1,7 @@
-/** Requests to every endpoint that reads the database, on the large index and as large as they can be. */
+/**
+ * Requests to every endpoint that reads the database, on the large index and as large as they can
+ * be.
+ */
 import type { Pool } from 'pg';
 import { BUSY_COVENANT, COMMON_TEMPLATE, SOME_KCC_TEMPLATE, SOME_PROGRAM } from './covenant-rows.ts';
 import { addressOf } from './large-index.ts';
@@ -29,7 +32,10 @@ export interface Landmarks {
   time: number;
   /** scripts.id of an address with ten transactions. */
   ten: number;
-  /** How many transactions of the address that is paid in vain are newer than its newest accepted one. */
+  /**
+   * How many transactions of the address that is paid in vain are newer than its newest accepted
+   * one.
+   */
   refused: number;
 }
 

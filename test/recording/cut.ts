@@ -1,6 +1,7 @@
 /**
- * Cuts the committed recording out of a large one: `node test/recording/cut.ts SOURCE LAST_CHECKPOINT TARGET`. It keeps the calls up to a
- * checkpoint, as JSON only, without long responses that repeat others, and without expected.json, which follows from the calls.
+ * Cuts the committed recording out of a large one: `node test/recording/cut.ts SOURCE
+ * LAST_CHECKPOINT TARGET`. It keeps the calls up to a checkpoint, as JSON only, without long
+ * responses that repeat others, and without expected.json, which follows from the calls.
  */
 import { createReadStream } from 'node:fs';
 import { writeFile } from 'node:fs/promises';

@@ -1,4 +1,7 @@
-/** The expected result of a recording, in the form of its `expected.json`. Hashes are hex, amounts are in sompi. */
+/**
+ * The expected result of a recording, in the form of its `expected.json`. Hashes are hex, amounts
+ * are in sompi.
+ */
 export interface Reorg {
   checkpoint: string;
   fromSink: string;

@@ -1,7 +1,9 @@
 /**
- * Steps a real indexer through the checkpoints of a recording. At each, the API must respond as the replay of the recorded node does
- * (replay-node.test.ts proves that the replay responds as recorded); at the end, the database must have the oracle's result (oracle.test.ts
- * proves that it is the recorded `expected.json`). `RECORDING=DIR npm run test:recording`; the default is the small recording beside this file.
+ * Steps a real indexer through the checkpoints of a recording. At each, the API must respond as the
+ * replay of the recorded node does (replay-node.test.ts proves that the replay responds as
+ * recorded); at the end, the database must have the oracle's result (oracle.test.ts proves that it
+ * is the recorded `expected.json`). `RECORDING=DIR npm run test:recording`; the default is the
+ * small recording beside this file.
  */
 import { checkInvariant4, checkInvariant7, checkInvariant8 } from '@kasgres/cli';
 import { createKey } from '@kasgres/database';
@@ -46,7 +48,10 @@ import { factsOfReplay, OracleCollector, storedFacts } from './oracle.ts';
 import { distinctRequests, exchanges, findExpected, readRecording, recordingDirectory } from './recording.ts';
 import { ReplayNode } from './replay-node.ts';
 
-/** Listings of the API against the look-ups of their items: an item must be the same wherever it is shown. */
+/**
+ * Listings of the API against the look-ups of their items: an item must be the same wherever it is
+ * shown.
+ */
 const MAX_IDS = 500;
 const MAX_SPAN = 100;
 /** The histories of this many addresses are compared. */
@@ -77,7 +82,10 @@ async function compareTransactionListing({ api, pool }: { api: ApiClient; pool: 
   return findings;
 }
 
-/** Compares the listing with the look-ups by spans of DAA scores, which together have every block once. */
+/**
+ * Compares the listing with the look-ups by spans of DAA scores, which together have every block
+ * once.
+ */
 async function compareBlockListing(api: ApiClient, chainHashes: readonly string[]): Promise<Findings> {
   const findings = new Findings();
   const listed = await readListing(api, '/v1/blocks', 'blocks', hashOf);
@@ -333,7 +341,10 @@ function isOurs(address: string): boolean {
   }
 }
 
-/** Returns the expected state of up to ADDRESSES addresses that were ever paid, some of which hold nothing. */
+/**
+ * Returns the expected state of up to ADDRESSES addresses that were ever paid, some of which hold
+ * nothing.
+ */
 function stateAtSink(): UtxoState {
   const unspent = utxosAtSink(node.dag).all();
   const byAddress = Map.groupBy(unspent, ({ scriptPublicKey }) =>
@@ -379,7 +390,10 @@ interface Special {
   nonstandard?: { scripts: string[]; txs: string[]; spends: string[] };
 }
 
-/** Returns the special cases of the scenario (`special` in expected.json) that the database does not have. */
+/**
+ * Returns the special cases of the scenario (`special` in expected.json) that the database does not
+ * have.
+ */
 async function compareSpecialCases(pool: Pool, special: Special): Promise<string[]> {
   const query = async (sql: string, values: unknown[]): Promise<string[]> => {
     const { rows } = await pool.query<{ name: string }>(sql, values);

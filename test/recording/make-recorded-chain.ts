@@ -1,6 +1,7 @@
 /**
  * Makes the fixture of the consensus tests of packages/devnet from a recording of a real node:
- * `node test/recording/make-recorded-chain.ts RECORDING OUTPUT`. Everything that consensus ignores is omitted, above all signatures.
+ * `node test/recording/make-recorded-chain.ts RECORDING OUTPUT`. Everything that consensus ignores
+ * is omitted, above all signatures.
  */
 import { writeFileSync } from 'node:fs';
 import { brotliCompressSync, constants } from 'node:zlib';

@@ -1,4 +1,7 @@
-/** The replay rebuilds the recorded DAG: plain accounting over it gives the recording's expected.json. */
+/**
+ * The replay rebuilds the recorded DAG: plain accounting over it gives the recording's
+ * expected.json.
+ */
 import { describe, expect, test } from 'vitest';
 import { factsOfReplay, OracleCollector } from './oracle.ts';
 import { exchanges, findExpected, readRecording, recordingDirectory } from './recording.ts';

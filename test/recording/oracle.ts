@@ -1,6 +1,7 @@
 /**
- * The expected result of a recording, in the form of its `expected.json`. It is computed from facts, which are read either from the replayed
- * DAG (the oracle) or from the database of an index (to be compared with it).
+ * The expected result of a recording, in the form of its `expected.json`. It is computed from
+ * facts, which are read either from the replayed DAG (the oracle) or from the database of an index
+ * (to be compared with it).
  */
 import { acceptedBy, type DagBlock, type DagTransaction } from '@kasgres/devnet';
 import { classifyScript, isCoinbase, scriptToAddress, toHex } from '@kasgres/kaspa';

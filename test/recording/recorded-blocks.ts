@@ -31,7 +31,10 @@ interface RecordedAcceptance {
   blockHash?: string;
 }
 
-/** The transactions that each chain block accepts. They follow from the block's past, so they are the same at every checkpoint. */
+/**
+ * The transactions that each chain block accepts. They follow from the block's past, so they are
+ * the same at every checkpoint.
+ */
 export class Acceptance {
   private readonly byBlock = new Map<string, RecordedAcceptance[]>();
 
@@ -57,11 +60,15 @@ export class Acceptance {
     }
   }
 
-  /** Returns the transactions that a block accepts, with their blocks, in order; undefined if they were not recorded. */
+  /**
+   * Returns the transactions that a block accepts, with their blocks, in order; undefined if they
+   * were not recorded.
+   */
   find(hash: string, mergeSet: readonly DagBlock[]): AcceptedTransaction[] | undefined {
     let from = 0;
     return this.byBlock.get(hash)?.map(({ transactionId, blockHash }) => {
-      // The order of acceptance is that of the mergeset: no transaction is in a block before its predecessor's.
+      // The order of acceptance is that of the mergeset: no transaction is in a block before its
+      // predecessor's.
       const index = mergeSet.findIndex(
         (block, position) =>
           position >= from &&

@@ -1,6 +1,6 @@
 /**
- * Reads a directory of recorded node traffic: the calls of one scenario by checkpoint (a state in which the node was at rest), and the expected
- * result at its end.
+ * Reads a directory of recorded node traffic: the calls of one scenario by checkpoint (a state in
+ * which the node was at rest), and the expected result at its end.
  */
 import { createReadStream, existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
@@ -91,7 +91,10 @@ function allExchanges<O extends Op>(checkpoint: Checkpoint, op: O): Exchange<O>[
   });
 }
 
-/** Returns the different requests of one operation at a checkpoint, also those with an error as response. */
+/**
+ * Returns the different requests of one operation at a checkpoint, also those with an error as
+ * response.
+ */
 export function distinctRequests<O extends Op>(checkpoint: Checkpoint, op: O): Exchange<O>['request'][] {
   const distinct: Exchange<O>['request'][] = [];
   for (const { request } of allExchanges(checkpoint, op)) {

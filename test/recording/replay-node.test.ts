@@ -1,6 +1,6 @@
 /**
- * Sends every recorded request to the replay, at its checkpoint and over gRPC. The response must equal the recorded one, but for orders that
- * are not fixed.
+ * Sends every recorded request to the replay, at its checkpoint and over gRPC. The response must
+ * equal the recorded one, but for orders that are not fixed.
  */
 import { type JsonValue, toJson } from '@bufbuild/protobuf';
 import { type Dag, NodeServer } from '@kasgres/devnet';
@@ -57,7 +57,10 @@ async function respond(op: Op, { payload }: protocol.KaspadRequest): Promise<pro
   }
 }
 
-/** Tells whether the response is about the virtual block: it is unknown if the recording lacks what that accepts. */
+/**
+ * Tells whether the response is about the virtual block: it is unknown if the recording lacks what
+ * that accepts.
+ */
 function isAboutUtxos({ payload }: protocol.KaspadRequest): boolean {
   return /^get(Balances?ByAddress|UtxosByAddresses|CoinSupply)/.test(payload.case ?? '');
 }
@@ -78,10 +81,11 @@ function printable(_: string, value: unknown): unknown {
 }
 
 /**
- * Returns the response as JSON in a form to compare, without the request's id, the node's p2p id and the size of its mempool (a sample in
- * getInfo). Items without a fixed order are sorted: children, tips and virtual parents, blocks of getBlocks beyond the sink, UTXOs, mempool
- * entries, and addresses. Tips and children that no recorded response has are left out: the virtual block does not merge them. Changes the
- * response.
+ * Returns the response as JSON in a form to compare, without the request's id, the node's p2p id
+ * and the size of its mempool (a sample in getInfo). Items without a fixed order are sorted:
+ * children, tips and virtual parents, blocks of getBlocks beyond the sink, UTXOs, mempool entries,
+ * and addresses. Tips and children that no recorded response has are left out: the virtual block
+ * does not merge them. Changes the response.
  * @param dag as it was at the time of the response
  */
 function comparable(response: protocol.KaspadResponse, dag: Dag): JsonValue {

@@ -1,6 +1,7 @@
 /**
- * A simulated node in the state of the recorded one at a checkpoint. Its DAG is rebuilt from the blocks recorded so far, and it responds by the
- * node's rules. The mempool and block templates are those of the recording.
+ * A simulated node in the state of the recorded one at a checkpoint. Its DAG is rebuilt from the
+ * blocks recorded so far, and it responds by the node's rules. The mempool and block templates are
+ * those of the recording.
  */
 import {
   type AcceptedTransaction,
@@ -139,7 +140,10 @@ export class ReplayNode implements NodeState {
     return this.maxCirculatingSompi;
   }
 
-  /** True from a reorg on, until the recorded supply is that of the chain again: the node may have counted blocks that the reorg removed. */
+  /**
+   * True from a reorg on, until the recorded supply is that of the chain again: the node may have
+   * counted blocks that the reorg removed.
+   */
   get mayReportHigherSupply(): boolean {
     return this.isSupplyUncertain;
   }
@@ -155,8 +159,9 @@ export class ReplayNode implements NodeState {
   }
 
   /**
-   * Returns the transactions that the virtual block accepts. With one parent, these are all of the sink: they are valid in its own view, since
-   * it is on the chain. With several parents, they are known if a block with the same parents was recorded; otherwise undefined.
+   * Returns the transactions that the virtual block accepts. With one parent, these are all of the
+   * sink: they are valid in its own view, since it is on the chain. With several parents, they are
+   * known if a block with the same parents was recorded; otherwise undefined.
    */
   acceptedByVirtual(): AcceptedTransaction[] | undefined {
     const { sink, parents } = this.dag.virtual;
@@ -215,7 +220,8 @@ export class ReplayNode implements NodeState {
     this.change = this.dag.setVirtual({
       sink: info.sink,
       parents: info.virtualParentHashes,
-      // The recording lacks the blue score. It matters only for chains longer than the difficulty window.
+      // The recording lacks the blue score. It matters only for chains longer than the difficulty
+      // window.
       blueScore: sink.header.blueScore + 1n,
       daaScore: info.virtualDaaScore,
       pastMedianTime: info.pastMedianTime,

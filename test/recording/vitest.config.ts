@@ -1,4 +1,7 @@
-/** `RECORDING=DIR npm run test:recording`: runs the tests of this folder on a directory of recorded traffic. */
+/**
+ * `RECORDING=DIR npm run test:recording`: runs the tests of this folder on a directory of recorded
+ * traffic.
+ */
 import { defineConfig } from 'vitest/config';
 
 export default defineConfig({

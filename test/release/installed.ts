@@ -28,7 +28,9 @@ export const CACHE = join(CACHES, 'kasgres-test-release');
 const exec = promisify(execFile);
 const configured = (key: string): string => execFileSync('npm', ['config', 'get', key], { encoding: 'utf8' }).trim();
 
-/** How this machine reaches the registry. Another npm and another user would not read its settings. */
+/**
+ * How this machine reaches the registry. Another npm and another user would not read its settings.
+ */
 const REGISTRY = {
   npm_config_registry: configured('registry'),
   ...(configured('cafile') !== 'null' && { npm_config_cafile: configured('cafile') }),
@@ -46,7 +48,10 @@ export interface RunOptions {
   user?: User | undefined;
 }
 
-/** Runs a command in a shell without variables of the tests. @throws with `stdout` and `stderr` if it fails */
+/**
+ * Runs a command in a shell without variables of the tests.
+ * @throws with `stdout` and `stderr` if it fails
+ */
 export async function run(
   [command, ...parameters]: readonly string[],
   { cwd, env, user }: RunOptions,
@@ -83,7 +88,10 @@ export interface Folder {
   remove: () => void;
 }
 
-/** Creates an empty folder that belongs to the user, in which a compiler or Python fails and is recorded. */
+/**
+ * Creates an empty folder that belongs to the user, in which a compiler or Python fails and is
+ * recorded.
+ */
 export function makeFolder(name: string, path: string, user?: User): Folder {
   const parent = realpathSync(mkdtempSync(join(tmpdir(), 'kasgres-release-')));
   chmodSync(parent, 0o755);

@@ -1,4 +1,7 @@
-/** `kasgres` from its tarball in an empty folder: from the installation to the first response, and the commands on its data. */
+/**
+ * `kasgres` from its tarball in an empty folder: from the installation to the first response, and
+ * the commands on its data.
+ */
 import { execFileSync } from 'node:child_process';
 import { copyFileSync, globSync, readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';

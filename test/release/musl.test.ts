@@ -1,6 +1,6 @@
 /**
- * `kasgres` where the C library is musl, as in Alpine. The loader is that of Debian 13, and Node that of a wheel on PyPI; both are taken only if
- * the machine can get them.
+ * `kasgres` where the C library is musl, as in Alpine. The loader is that of Debian 13, and Node
+ * that of a wheel on PyPI; both are taken only if the machine can get them.
  */
 import { execFileSync } from 'node:child_process';
 import { chmodSync, copyFileSync, existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';

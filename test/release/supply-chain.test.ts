@@ -1,4 +1,7 @@
-/** Licences of the shipped packages, the workflows that publish them, and a clone that is installed without install scripts. */
+/**
+ * Licences of the shipped packages, the workflows that publish them, and a clone that is installed
+ * without install scripts.
+ */
 import { execFileSync, spawnSync } from 'node:child_process';
 import { existsSync, globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';

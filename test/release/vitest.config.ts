@@ -1,4 +1,7 @@
-/** `npm run test:release`: packs a release, installs it into empty folders, and uses it as a person would. */
+/**
+ * `npm run test:release`: packs a release, installs it into empty folders, and uses it as a person
+ * would.
+ */
 import { defineConfig } from 'vitest/config';
 
 export default defineConfig({

@@ -1,4 +1,7 @@
-/** A standby cancels a read that conflicts with its replay: the API repeats it once, on the later state. */
+/**
+ * A standby cancels a read that conflicts with its replay: the API repeats it once, on the later
+ * state.
+ */
 import { type Connection, connect, type Database, migrate } from '@kasgres/database';
 import { startReplicatedPostgres } from '@kasgres/database/testing';
 import { type Kysely, sql } from 'kysely';

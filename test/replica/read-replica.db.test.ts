@@ -1,4 +1,7 @@
-/** The API on a real streaming standby, while the indexer writes to its primary: one state per response, lag, failures and promotion. */
+/**
+ * The API on a real streaming standby, while the indexer writes to its primary: one state per
+ * response, lag, failures and promotion.
+ */
 import { type Connection, connect, migrate } from '@kasgres/database';
 import { type ReplicatedPostgres, startReplicatedPostgres } from '@kasgres/database/testing';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -145,7 +148,8 @@ async function conflicts(): Promise<number> {
   return Number(rows[0]?.count);
 }
 
-// After the test of cancelled reads: the follower of streams reads on for ten seconds, and would be cancelled, too.
+// After the test of cancelled reads: the follower of streams reads on for ten seconds, and would be
+// cancelled, too.
 test('a stream follows the replica: an event is visible in other responses when it arrives, and none comes before replay', async () => {
   await expectCurrent();
   const end = new AbortController();

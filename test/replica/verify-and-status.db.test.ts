@@ -1,4 +1,7 @@
-/** `kasgres verify` and `kasgres status` as processes, on an index that begins at a pruning point: on its primary, and on a standby. */
+/**
+ * `kasgres verify` and `kasgres status` as processes, on an index that begins at a pruning point:
+ * on its primary, and on a standby.
+ */
 import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';

@@ -1,4 +1,7 @@
-/** Invariants 10 and 11: bad data of a node is never written, and permanent problems stop the indexer with an explanation. */
+/**
+ * Invariants 10 and 11: bad data of a node is never written, and permanent problems stop the
+ * indexer with an explanation.
+ */
 import { createHash } from 'node:crypto';
 import type { Fault } from '@kasgres/devnet';
 import { computeMass, type Hash, toHex } from '@kasgres/kaspa';

@@ -22,7 +22,10 @@ type Db = Pick<Connection['pool'], 'query'>;
 /** The least number of chain blocks above a pruning point. */
 const MIN_ABOVE = 15;
 
-/** Without late red blocks and deep reorgs, no block merges deeper than the `FINALITY_DEPTH` of an index with `RETENTION`, which would stop. */
+/**
+ * Without late red blocks and deep reorgs, no block merges deeper than the `FINALITY_DEPTH` of an
+ * index with `RETENTION`, which would stop.
+ */
 export const SHALLOW_MERGES = { redRate: 0, reorgDepth: [1, 4] } as const;
 
 /** Creates a simulated DAG whose headers commit to its UTXO set, so that its node can prune. */
@@ -44,7 +47,9 @@ export async function peerOf(harness: Harness, simulation: Partial<SimulationOpt
   return { ...harness, simulatedDag, node };
 }
 
-/** The pruning point of a node on another branch. In the last case the node merges our blocks, too. */
+/**
+ * The pruning point of a node on another branch. In the last case the node merges our blocks, too.
+ */
 export type Pruning = 'at the fork' | 'on its branch' | 'on its branch, with our blocks merged';
 
 /**
@@ -73,7 +78,10 @@ export async function forkBelowFinality(
   return peer;
 }
 
-/** Lowers the finality depth of simnet while `work` runs, so that the simulation can reorganise below it. */
+/**
+ * Lowers the finality depth of simnet while `work` runs, so that the simulation can reorganise
+ * below it.
+ */
 export async function withLowFinality(work: () => Promise<void>): Promise<void> {
   const simnet = getNetwork('simnet');
   const { finalityDepth } = simnet;
@@ -84,7 +92,8 @@ export async function withLowFinality(work: () => Promise<void>): Promise<void> 
 }
 
 /**
- * Mines until there is a chain block that is a hard bootstrap block, at least `chainBlocks` above another one, and prunes the node up to it.
+ * Mines until there is a chain block that is a hard bootstrap block, at least `chainBlocks` above
+ * another one, and prunes the node up to it.
  * @param above genesis by default
  * @param before runs right before the node prunes
  */
@@ -111,7 +120,10 @@ export function pruneAbove(
   }
 }
 
-/** Mines until the own time of a chain block is in the hour before that of its parent on the chain, and prunes the node up to the parent. */
+/**
+ * Mines until the own time of a chain block is in the hour before that of its parent on the chain,
+ * and prunes the node up to the parent.
+ */
 export function pruneBeforeEarlierHour(simulatedDag: SimulatedDag, chainBlocks: number): DagBlock {
   const { node } = simulatedDag;
   const { dag } = node;
@@ -147,7 +159,10 @@ export async function followToTheTip(harness: Harness, variables: Record<string,
   await indexer.stop();
 }
 
-/** Expects the UTXOs and balances of the oracle in an index that was bootstrapped at a pruning point, and their commitments. */
+/**
+ * Expects the UTXOs and balances of the oracle in an index that was bootstrapped at a pruning
+ * point, and their commitments.
+ */
 export async function expectStateOfSimulatedDag({ simulatedDag, node, database }: Harness): Promise<void> {
   const { pool } = database;
   for (const set of ['bootstrap_utxos', 'utxos'] as const) expect(await checkUtxoCommitment(pool, set)).toEqual([]);
@@ -188,7 +203,9 @@ export async function gapsOf(db: Db): Promise<{ after: string; before: string; r
   return rows;
 }
 
-/** Counts the rows of each table that describes the chain; a running load of a UTXO set does not. */
+/**
+ * Counts the rows of each table that describes the chain; a running load of a UTXO set does not.
+ */
 export async function visibleRows(db: Db): Promise<Record<string, number>> {
   const { rows } = await db.query<{ name: string }>(
     `select relname as name from pg_class
@@ -223,7 +240,10 @@ function utxosOf({ node, bodies }: SimulatedDag): Utxo[] {
   return utxosAtSink(archive.dag).all();
 }
 
-/** Returns the transactions that the index accepted before the gap and the chain after it may accept again: their UTXOs are unspent. */
+/**
+ * Returns the transactions that the index accepted before the gap and the chain after it may accept
+ * again: their UTXOs are unspent.
+ */
 export async function acceptable(
   { pool }: Pick<Connection, 'pool'>,
   ours: SimulatedDag,

@@ -1,4 +1,7 @@
-/** Indexes that are bootstrapped at a pruning point have the UTXOs of the oracle, after any failures. */
+/**
+ * Indexes that are bootstrapped at a pruning point have the UTXOs of the oracle, after any
+ * failures.
+ */
 import { NodeServer } from '@kasgres/devnet';
 import { FatalError } from '@kasgres/runtime';
 import { expect, test, vi } from 'vitest';
@@ -181,7 +184,10 @@ test('a UTXO set with more sompi than exist is refused before its end, and nothi
   await expectRightFromBootstrap(harness);
 });
 
-/** Serves the set of the former pruning point for the current one, in this many reads after each move. */
+/**
+ * Serves the set of the former pruning point for the current one, in this many reads after each
+ * move.
+ */
 function handOutStaleSets({ simulatedDag }: Harness, staleReads: number): { reads: number } {
   const counted = { reads: 0 };
   const stale = simulatedDag.node.pruningPointSet().utxos;

@@ -1,6 +1,7 @@
 /**
- * Clusters and flags across gaps (invariant 12). Transactions accepted before a gap stay clustered, or are clustered after it; merges of removed
- * chain blocks are undone; and clustering continues above the new bootstrap block with the existing merges, names and limits.
+ * Clusters and flags across gaps (invariant 12). Transactions accepted before a gap stay clustered,
+ * or are clustered after it; merges of removed chain blocks are undone; and clustering continues
+ * above the new bootstrap block with the existing merges, names and limits.
  */
 import { checkInvariant12, checkInvariant4 } from '@kasgres/cli';
 import { approveCluster, listClustersAtLimit, upsertTags } from '@kasgres/database';
@@ -43,7 +44,10 @@ async function expectRight({ pool }: TestDatabase): Promise<void> {
   expect(await checkInvariant4(pool)).toEqual([]);
 }
 
-/** Compares two indexes with the same bootstrap blocks and gaps, of which one clustered only at the end. */
+/**
+ * Compares two indexes with the same bootstrap blocks and gaps, of which one clustered only at the
+ * end.
+ */
 async function expectSame(one: TestDatabase, late: TestDatabase): Promise<void> {
   expect(differencesOf(await clusterSnapshot(late.pool), await clusterSnapshot(one.pool))).toEqual([]);
 }
@@ -217,7 +221,8 @@ test('scripts known only from a bootstrap block keep their flags when they are p
       isCoinbase && Number(blockDaaScore) + PARAMS.coinbaseMaturity <= simulatedDag.node.consensus.virtual.daaScore
     );
   });
-  // A payment is lost if another of the same UTXO is accepted instead, so those without one are paid again.
+  // A payment is lost if another of the same UTXO is accepted instead, so those without one are
+  // paid again.
   for (let unpaid = lost; unpaid.length > 0; ) {
     for (const { address } of unpaid) {
       while (!simulatedDag.submit(payment(utxos.pop(), addressToScript(address)))) continue;

@@ -1,4 +1,6 @@
-/** Clustering of a test's index, its stored clusters, and the oracle of clusters and change links. */
+/**
+ * Clustering of a test's index, its stored clusters, and the oracle of clusters and change links.
+ */
 import { checkInvariant12 } from '@kasgres/cli';
 import type { Connection } from '@kasgres/database';
 import type { TestDatabase } from '@kasgres/database/testing';
@@ -29,7 +31,10 @@ export async function cluster({ url }: Pick<TestDatabase, 'url'>, options: Optio
   }
 }
 
-/** Starts the follower as the indexer's program does. @param variables as in the environment of the program */
+/**
+ * Starts the follower as the indexer's program does.
+ * @param variables as in the environment of the program
+ */
 export function startClustering({ url }: Pick<TestDatabase, 'url'>, variables: Record<string, string> = {}) {
   const controller = new AbortController();
   const database = openClusteringDatabase(url, 1_000);
@@ -181,7 +186,8 @@ export function expectedClusters(simulatedDag: SimulatedDag, depth: bigint): str
 /**
  * Computes the clusters of the indexed segments of the chain.
  * @param simulatedDags have all indexed blocks
- * @param forgets leaves out the transactions that spend UTXOs known only to a previous bootstrap block
+ * @param forgets leaves out the transactions that spend UTXOs known only to a previous bootstrap
+ * block
  */
 export async function expectedClustersOfIndex(
   { pool }: Pick<Connection, 'pool'>,
@@ -274,8 +280,9 @@ function inOrder(sets: string[][]): string[][] {
 }
 
 /**
- * The quality of clusters by pairs of scripts with known owners. Precision is the share of the pairs in one cluster that have one owner. Sensitivity
- * is the share of the knowable pairs that are in one cluster. A pair is knowable if accepted transactions, each with the inputs of one owner,
+ * The quality of clusters by pairs of scripts with known owners. Precision is the share of the
+ * pairs in one cluster that have one owner. Sensitivity is the share of the knowable pairs that are
+ * in one cluster. A pair is knowable if accepted transactions, each with the inputs of one owner,
  * connect the two scripts.
  * @param inputs scripts of the inputs of each accepted transaction
  */

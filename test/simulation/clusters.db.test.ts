@@ -1,4 +1,7 @@
-/** Invariant 12: clusters follow from the chain alone. After any reorgs, failures and steps, they are those of a fresh index and of the oracle. */
+/**
+ * Invariant 12: clusters follow from the chain alone. After any reorgs, failures and steps, they
+ * are those of a fresh index and of the oracle.
+ */
 import { checkInvariant12, checkInvariant4 } from '@kasgres/cli';
 import { approveCluster, listClustersAtLimit, rejectHeldMerges, upsertTags } from '@kasgres/database';
 import type { TestDatabase } from '@kasgres/database/testing';

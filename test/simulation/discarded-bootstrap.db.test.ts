@@ -1,6 +1,7 @@
 /**
- * An index in the catch-up from its only bootstrap block is disposable: when the node prunes the blocks after its checkpoint, it is bootstrapped
- * again at the new pruning point with any ON_GAP, and a crash at any moment of that is harmless (invariant 11).
+ * An index in the catch-up from its only bootstrap block is disposable: when the node prunes the
+ * blocks after its checkpoint, it is bootstrapped again at the new pruning point with any ON_GAP,
+ * and a crash at any moment of that is harmless (invariant 11).
  */
 import { FatalError } from '@kasgres/runtime';
 import { expect, test, vi } from 'vitest';
@@ -29,7 +30,10 @@ function pruneEverything({ simulatedDag }: Harness): string {
   return pruneAbove(simulatedDag, 20, simulatedDag.node.dag.sink).hash;
 }
 
-/** Fails the step where the indexer waits: it drops its prefetched pages and asks the node again from the checkpoint. */
+/**
+ * Fails the step where the indexer waits: it drops its prefetched pages and asks the node again
+ * from the checkpoint.
+ */
 async function failAt(harness: Harness, step: string): Promise<void> {
   await endWaitingSession(harness, step);
   await release(harness, step);
@@ -174,7 +178,10 @@ async function expectStopsAndKeeps({ database }: Harness, indexer: RunningIndexe
   expect(await gapsOf(database.pool)).toEqual([]);
 }
 
-/** Returns depths with which the node moves its pruning point once its sink is higher by this blue score. */
+/**
+ * Returns depths with which the node moves its pruning point once its sink is higher by this blue
+ * score.
+ */
 function depthsForMoveIn({ simulatedDag }: Harness, blueScores: (near: bigint) => bigint): Record<string, string> {
   const { dag, pruningPoint } = simulatedDag.node;
   const finalityDepth = dag.get(pruningPoint).header.blueScore + 1n;

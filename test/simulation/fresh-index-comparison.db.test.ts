@@ -1,4 +1,7 @@
-/** Invariants 3, 4, 5, 7 and 8, checked by `expectRight`: after any history, an index is right and equals a fresh one of the final chain. */
+/**
+ * Invariants 3, 4, 5, 7 and 8, checked by `expectRight`: after any history, an index is right and
+ * equals a fresh one of the final chain.
+ */
 import { sleep } from '@kasgres/runtime';
 import { test } from 'vitest';
 import { atRest, expectRight, createHarness } from '../support/harness.ts';

@@ -1,6 +1,6 @@
 /**
- * Nodes that have pruned the blocks after the checkpoint, or have another chain below finality: the indexer stops with an explanation, or records
- * a gap and continues at the pruning point.
+ * Nodes that have pruned the blocks after the checkpoint, or have another chain below finality: the
+ * indexer stops with an explanation, or records a gap and continues at the pruning point.
  */
 import type { NodeState } from '@kasgres/devnet';
 import { getNetwork } from '@kasgres/kaspa';
@@ -40,11 +40,15 @@ afterEach(async () => {
   for (const stop of running.splice(0).reverse()) await stop();
 });
 
-/** Expects an index with any bootstrap blocks and gaps to be right, with the UTXOs of the oracle and of a fresh index, and as the naive model says. */
+/**
+ * Expects an index with any bootstrap blocks and gaps to be right, with the UTXOs of the oracle and
+ * of a fresh index, and as the naive model says.
+ */
 async function expectRightInTheEnd(harness: Harness, { isBranchLost = false } = {}): Promise<void> {
   const { database, node, simulatedDag } = harness;
   await expectInvariants(database.pool, node);
-  // The model reads the chain of the node, which does not have what the index has of another branch.
+  // The model reads the chain of the node, which does not have what the index has of another
+  // branch.
   if (!isBranchLost) expect(await applicationDifferences(database.pool, simulatedDag)).toEqual([]);
   await expectStateOfSimulatedDag(harness);
   const fresh = { ...harness, database: await freshDatabase() };

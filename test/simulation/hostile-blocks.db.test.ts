@@ -1,4 +1,7 @@
-/** Blocks that only the rules in isolation allow, of every kind, mined over the gRPC of a simulated node as `test/node/hostile-blocks.test.ts` does. */
+/**
+ * Blocks that only the rules in isolation allow, of every kind, mined over the gRPC of a simulated
+ * node as `test/node/hostile-blocks.test.ts` does.
+ */
 import { createKey } from '@kasgres/database';
 import { expect, test } from 'vitest';
 import { HostileMiner } from '../node/load/hostile-miner.ts';

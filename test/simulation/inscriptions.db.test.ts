@@ -1,4 +1,7 @@
-/** Inscriptions follow the chain through reorgs: they are what the decoders find in what the node's chain accepts. */
+/**
+ * Inscriptions follow the chain through reorgs: they are what the decoders find in what the node's
+ * chain accepts.
+ */
 import { checkInvariant4 } from '@kasgres/cli';
 import { toHex, type ScriptPublicKey } from '@kasgres/kaspa';
 import { decodeInscriptions, revealedProgram } from '@kasgres/programs';

@@ -1,4 +1,7 @@
-/** Each transaction may name another subnetwork (a lane), so an index keeps only some of them in memory and looks up the others. */
+/**
+ * Each transaction may name another subnetwork (a lane), so an index keeps only some of them in
+ * memory and looks up the others.
+ */
 import { checkInvariant4 } from '@kasgres/cli';
 import { toHex, type TransactionInput } from '@kasgres/kaspa';
 import type { Pool } from 'pg';
@@ -38,7 +41,8 @@ test('sums, first and last times of lanes follow the chain through reorgs', asyn
   const indexer = startIndexing(simulatedDag, database.url);
   await atRest(database, node, indexer);
   for (let round = 0; round < 10; round += 1) {
-    // Lane 0 is on every branch, the others are on some: a reorg removes all of a lane, or its last transactions, or replaces them.
+    // Lane 0 is on every branch, the others are on some: a reorg removes all of a lane, or its last
+    // transactions, or replaces them.
     payInLane(simulatedDag, 0);
     payInLane(simulatedDag, 1 + (round % 5));
     simulatedDag.mine(1);

@@ -1,6 +1,7 @@
 /**
- * A hostile miner saves up blocks of inputs, and mines what they spend at last. Each batch completes a portion, so that the tip waits for none of them,
- * and what the chain accepts meanwhile is complete at once.
+ * A hostile miner saves up blocks of inputs, and mines what they spend at last. Each batch
+ * completes a portion, so that the tip waits for none of them, and what the chain accepts meanwhile
+ * is complete at once.
  */
 import { type Outpoint, toHex } from '@kasgres/kaspa';
 import { expect, test } from 'vitest';

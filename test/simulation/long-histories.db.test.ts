@@ -1,4 +1,7 @@
-/** Keys and sums of a history that is longer than a test can make: what is chosen by others must not end with the width of a column. */
+/**
+ * Keys and sums of a history that is longer than a test can make: what is chosen by others must not
+ * end with the width of a column.
+ */
 import { expect, test } from 'vitest';
 import { atRest, createHarness } from '../support/harness.ts';
 import { startIndexing } from '../support/simulated-dag.ts';
@@ -6,7 +9,10 @@ import { startIndexing } from '../support/simulated-dag.ts';
 const MAX_INTEGER = 2n ** 31n - 1n;
 const MAX_BIGINT = 2n ** 63n - 1n;
 
-/** Whoever mines gets the fees back, and may pay them again. On a test network, somebody may own any share of the supply. */
+/**
+ * Whoever mines gets the fees back, and may pay them again. On a test network, somebody may own any
+ * share of the supply.
+ */
 const SUMS = {
   network_intervals: 'fees',
   protocol_hours: 'fees',

@@ -1,4 +1,7 @@
-/** A miner may carry the same transaction ids in every block, each time with other signatures, and no block costs more for those before it. */
+/**
+ * A miner may carry the same transaction ids in every block, each time with other signatures, and
+ * no block costs more for those before it.
+ */
 import { buildTransaction, type DagTransaction, leastFee, withDerived, withOtherSignatures } from '@kasgres/devnet';
 import { expect, test } from 'vitest';
 import { blockOn, payment, scriptOf, siblings } from '@kasgres/devnet/testing';

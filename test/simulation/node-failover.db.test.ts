@@ -1,4 +1,7 @@
-/** Several nodes in NODE_URL: the indexer follows one until it fails, then the next, and never combines responses of two. */
+/**
+ * Several nodes in NODE_URL: the indexer follows one until it fails, then the next, and never
+ * combines responses of two.
+ */
 import { getNetwork } from '@kasgres/kaspa';
 import { FatalError } from '@kasgres/runtime';
 import { afterEach, expect, test } from 'vitest';

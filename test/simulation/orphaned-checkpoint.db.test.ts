@@ -1,6 +1,7 @@
 /**
- * The node does not know the checkpoint although its chain has more work: it never got our last blocks. The indexer reverts to the highest of its
- * blocks that the node knows (invariant 11), and equals a fresh index in the end.
+ * The node does not know the checkpoint although its chain has more work: it never got our last
+ * blocks. The indexer reverts to the highest of its blocks that the node knows (invariant 11), and
+ * equals a fresh index in the end.
  */
 import { NodeClient } from '@kasgres/node';
 import { sleep } from '@kasgres/runtime';

@@ -1,4 +1,7 @@
-/** A cut must be prepared again if a batch that is written after its preparation concerns rows that the cut removes or copies. */
+/**
+ * A cut must be prepared again if a batch that is written after its preparation concerns rows that
+ * the cut removes or copies.
+ */
 import { expect, test } from 'vitest';
 import { firstKeyOf } from '../../packages/indexer/src/apply/generations.ts';
 import { completeCut, prepareCut, recheck } from '../../packages/indexer/src/retention/cut.ts';

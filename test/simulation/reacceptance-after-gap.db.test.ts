@@ -1,7 +1,8 @@
 /**
- * Transactions that the chain accepted before a gap and accepts again after it, since the nodes left that segment below finality. They count in
- * both segments (invariant 4, docs/adr/0007-rollups.md); their row names the later chain block, and the former one when a reorg undoes that
- * (invariant 7).
+ * Transactions that the chain accepted before a gap and accepts again after it, since the nodes
+ * left that segment below finality. They count in both segments (invariant 4,
+ * docs/adr/0007-rollups.md); their row names the later chain block, and the former one when a reorg
+ * undoes that (invariant 7).
  */
 import { checkInvariant12, checkInvariant4, checkInvariant7 } from '@kasgres/cli';
 import type { TestDatabase } from '@kasgres/database/testing';
@@ -126,7 +127,10 @@ async function countTwice({ pool }: TestDatabase): Promise<number> {
   return rows.length;
 }
 
-/** Returns wrong results of kaspa.balance_at, for addresses in transactions accepted twice, at every third chain block. */
+/**
+ * Returns wrong results of kaspa.balance_at, for addresses in transactions accepted twice, at every
+ * third chain block.
+ */
 async function findWrongBalances({ pool }: TestDatabase): Promise<object[]> {
   const { rows } = await pool.query<object>(
     `with twice as (

@@ -1,4 +1,7 @@
-/** The transactions that a chain block had accepted are known after a reorganisation has removed it, down to finality. */
+/**
+ * The transactions that a chain block had accepted are known after a reorganisation has removed it,
+ * down to finality.
+ */
 import { createTestDatabase } from '@kasgres/database/testing';
 import { NodeClient } from '@kasgres/node';
 import { expect, test } from 'vitest';
@@ -26,7 +29,8 @@ test('it keeps what removed chain blocks accepted for twice the finality depth',
   const database = await createTestDatabase();
   onTestEnd(() => database.drop());
   const indexer = startIndexing(simulatedDag, database.url, { FINALITY_DEPTH: String(FINALITY_DEPTH) });
-  // At the full depth, the heavier branch may be longer than finality is deep, with first blocks that are final at once.
+  // At the full depth, the heavier branch may be longer than finality is deep, with first blocks
+  // that are final at once.
   const reorganise = (): void => simulatedDag.reorganise(simulatedDag.node.consensus.changeableDepth >> 1);
   const read = async (query: string): Promise<Row[]> => (await database.pool.query<Row>(query)).rows;
 

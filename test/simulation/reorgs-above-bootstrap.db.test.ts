@@ -1,6 +1,7 @@
 /**
- * The indexer continues from a bootstrap block or a gap through reorgs. Its rows satisfy invariants 3, 4, 7 and 8, and equal those of an index from
- * genesis from which the oracle removes the rows before the bootstrap block afterwards (invariant 5).
+ * The indexer continues from a bootstrap block or a gap through reorgs. Its rows satisfy invariants
+ * 3, 4, 7 and 8, and equal those of an index from genesis from which the oracle removes the rows
+ * before the bootstrap block afterwards (invariant 5).
  */
 import type { Connection } from '@kasgres/database';
 import type { PoolClient } from 'pg';

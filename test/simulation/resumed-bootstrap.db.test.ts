@@ -1,4 +1,7 @@
-/** A UTXO set that is loaded in several pieces: the pieces loaded before a stop are kept and not read again. */
+/**
+ * A UTXO set that is loaded in several pieces: the pieces loaded before a stop are kept and not
+ * read again.
+ */
 import { expect, test } from 'vitest';
 import { buildTransaction, type DagTransaction, leastFee, withDerived } from '@kasgres/devnet';
 import { blockOn, scriptOf } from '@kasgres/devnet/testing';

@@ -1,4 +1,7 @@
-/** The oracle of retention: an index that keeps everything, rewritten as if it had been bootstrapped at the first block of another one. */
+/**
+ * The oracle of retention: an index that keeps everything, rewritten as if it had been bootstrapped
+ * at the first block of another one.
+ */
 import type { Connection } from '@kasgres/database';
 import type { PoolClient } from 'pg';
 import { expect } from 'vitest';
@@ -21,7 +24,9 @@ const SUMS = new Set([
   'templates of programs',
   'spends of programs',
 ]);
-/** The part of history above the cut, by the index of the chain block that comes first in each row. */
+/**
+ * The part of history above the cut, by the index of the chain block that comes first in each row.
+ */
 const EVENTS = ['events of covenants', 'templates of events'];
 /** Names of transactions, as far as these are kept. */
 const NAMES = ['geneses of covenants', 'first transactions of programs'];
@@ -31,7 +36,10 @@ export async function firstIndex({ pool }: Db): Promise<number> {
   return rows[0]?.first ?? -1;
 }
 
-/** Rewrites an index that keeps everything into one that was bootstrapped at a chain block, with the indexes of the chain as they were. */
+/**
+ * Rewrites an index that keeps everything into one that was bootstrapped at a chain block, with the
+ * indexes of the chain as they were.
+ */
 async function cutByOracle({ pool }: Db, chainIndex: number): Promise<void> {
   const client: PoolClient = await pool.connect();
   try {
@@ -53,7 +61,10 @@ async function cutByOracle({ pool }: Db, chainIndex: number): Promise<void> {
   }
 }
 
-/** Expects invariant 13. @param whole an index of the same chain that keeps everything; it is rewritten */
+/**
+ * Expects invariant 13.
+ * @param whole an index of the same chain that keeps everything; it is rewritten
+ */
 export async function expectBootstrappedAtFirst(database: Db, whole: Db): Promise<void> {
   const everything = await takeSnapshot(whole.pool);
   const first = await firstIndex(database);

@@ -1,6 +1,7 @@
 /**
- * Invariant 13: after retention removed the oldest part of the chain, facts, UTXOs, balances and supply equal those of an index that was
- * bootstrapped at the new first block; totals, rollups and clusters equal those of an index that keeps everything.
+ * Invariant 13: after retention removed the oldest part of the chain, facts, UTXOs, balances and
+ * supply equal those of an index that was bootstrapped at the new first block; totals, rollups and
+ * clusters equal those of an index that keeps everything.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { inTransaction } from '@kasgres/database';
@@ -65,7 +66,10 @@ async function expectCut({ simulatedDag, node, database }: Harness): Promise<voi
   await expectBootstrappedAtFirst(database, whole);
 }
 
-/** Without the first minute, of which an index with retention no longer knows when in it the chain began. */
+/**
+ * Without the first minute, of which an index with retention no longer knows when in it the chain
+ * began.
+ */
 async function hashRates({ pool }: Db): Promise<{ start: Date; hash_rate: number }[]> {
   const { rows } = await pool.query<{ start: Date; hash_rate: number }>(
     'select start, hash_rate from kaspa.network_minutes order by start offset 1',
@@ -97,7 +101,9 @@ test('an index with retention equals one that was bootstrapped at its first bloc
   expect(names.filter((name) => /^blocks_kept_\d+$/.test(name))).toHaveLength(1);
 });
 
-/** Ends the connections of the indexer in the middle of its work, as a kill of the process would. */
+/**
+ * Ends the connections of the indexer in the middle of its work, as a kill of the process would.
+ */
 async function cutConnections({ pool }: Db): Promise<void> {
   await pool.query(
     `select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'kasgres indexer' and datname = current_database()`,

@@ -1,4 +1,7 @@
-/** Invariants 4 and 5 of script activity and network intervals in reorgs that seen_before does not cover, and of the balances of clusters. */
+/**
+ * Invariants 4 and 5 of script activity and network intervals in reorgs that seen_before does not
+ * cover, and of the balances of clusters.
+ */
 import { insertCluster } from '@kasgres/database/testing';
 import { expect, test } from 'vitest';
 import { checkInvariant4 } from '@kasgres/cli';
@@ -41,7 +44,10 @@ const templateBy = (column: string): string =>
   `jsonb_build_object('${column}', (select t.template from program_templates t where t.id = r.${column}))`;
 const COVENANT = `jsonb_build_object('covenant_id', (select c.covenant_id from covenants c where c.id = r.covenant_id))`;
 
-/** Covenants, templates and kinds of inscriptions get new keys when they are written again, so rows that refer to them have the ids instead. */
+/**
+ * Covenants, templates and kinds of inscriptions get new keys when they are written again, so rows
+ * that refer to them have the ids instead.
+ */
 const WITHOUT_NEW_KEYS: Readonly<Record<string, string>> = {
   inscription_kinds: `to_jsonb(r) - 'id'`,
   inscriptions: `to_jsonb(r) || (select jsonb_build_object('kind_id', to_jsonb(k) - 'id') from inscription_kinds k where k.id = r.kind_id)`,
@@ -60,7 +66,8 @@ test('a first catch-up writes the same rows with the candidates that it noted as
   const indexer = startIndexing(simulatedDag, database.url);
   await atRest(database, node, indexer);
   await indexer.stop();
-  // Only batches after the first catch-up write `seen_before` and `unmerged_touches`, so their rows depend on timing.
+  // Only batches after the first catch-up write `seen_before` and `unmerged_touches`, so their rows
+  // depend on timing.
   await countUnmerged(pool);
   const tables = FILLED_TABLES.filter((table) => table !== 'seen_before' && table !== 'unmerged_touches');
   const select = (table: string) =>

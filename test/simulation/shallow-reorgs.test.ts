@@ -1,4 +1,7 @@
-/** At the tip, a reorg of a few blocks is followed with what the source still has and what it requests anyway. */
+/**
+ * At the tip, a reorg of a few blocks is followed with what the source still has and what it
+ * requests anyway.
+ */
 import { compareByBlueWork, sinkAnticone } from '@kasgres/devnet';
 import { fromHex, type Hash, toHex } from '@kasgres/kaspa';
 import { expect, test, vi } from 'vitest';
@@ -8,7 +11,10 @@ import { openSource, startSimulatedDag } from './source-harness.ts';
 /** The tests alone decide which branch is the chain. */
 const NO_REORGS = { reorgRate: 0 };
 
-/** Follows a node from its sink on, and applies the updates. `forks` counts requests for blocks after another block than the last one. */
+/**
+ * Follows a node from its sink on, and applies the updates. `forks` counts requests for blocks
+ * after another block than the last one.
+ */
 async function follow(simulatedDag: SimulatedDag) {
   const { client, source } = await openSource(simulatedDag, { batchTransactions: 1e9, maxBytesAhead: 1e9 });
   const { dag } = simulatedDag.node;

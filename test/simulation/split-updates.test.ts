@@ -1,4 +1,7 @@
-/** Updates are split where they would be too large for one batch; together they are the node's chain. */
+/**
+ * Updates are split where they would be too large for one batch; together they are the node's
+ * chain.
+ */
 import { fromHex, toHex } from '@kasgres/kaspa';
 import { expect, test } from 'vitest';
 import type { ChainUpdate } from '../../packages/indexer/src/chain-update.ts';

@@ -1,7 +1,9 @@
 /**
- * The oracle of bootstraps: rewrites the rows of an index so that one of its chain blocks becomes a bootstrap block, as if the indexer had been
- * bootstrapped there, had continued there after a gap, or had been bootstrapped there again without one. Before that block it then knows only what
- * the UTXO set and the first blocks refer to. The index must be at rest after the first catch-up; headers, with their commitments, do not change.
+ * The oracle of bootstraps: rewrites the rows of an index so that one of its chain blocks becomes a
+ * bootstrap block, as if the indexer had been bootstrapped there, had continued there after a gap,
+ * or had been bootstrapped there again without one. Before that block it then knows only what the
+ * UTXO set and the first blocks refer to. The index must be at rest after the first catch-up;
+ * headers, with their commitments, do not change.
  */
 import type { PoolClient } from 'pg';
 import { countUnmerged } from '../support/count-unmerged.ts';
@@ -72,7 +74,10 @@ const ACCEPTED_BETWEEN = `
   select t.id, t.subnetwork_id, c.daa_score
   from chain_blocks c join transactions t on t.accepting_index = c.index where c.index > $1 and c.index <= $2`;
 
-/** Creates table `state`: the UTXO set at a chain block, computed from the rows since the latest bootstrap block below it. */
+/**
+ * Creates table `state`: the UTXO set at a chain block, computed from the rows since the latest
+ * bootstrap block below it.
+ */
 async function createStateAt(client: PoolClient, chainIndex: number): Promise<void> {
   const { rows } = await client.query<{ latest: bigint }>(
     'select coalesce(max(chain_index), -1) as latest from bootstrap_blocks',
@@ -106,8 +111,9 @@ async function keepBootstrapBalances(client: PoolClient): Promise<void> {
 }
 
 /**
- * Creates table `kept_blocks`: the bootstrap block and the blocks merged, or written unmerged, after it. Before a gap, it has the blocks merged by
- * then or by the next chain block, and those written by then that were never merged.
+ * Creates table `kept_blocks`: the bootstrap block and the blocks merged, or written unmerged,
+ * after it. Before a gap, it has the blocks merged by then or by the next chain block, and those
+ * written by then that were never merged.
  */
 async function createKeptBlocks(client: PoolClient, start: ChainBlock, after: ChainBlock | undefined): Promise<void> {
   await client.query('create temporary table kept_blocks (id bigint primary key, is_before boolean not null)');
@@ -127,7 +133,10 @@ async function createKeptBlocks(client: PoolClient, start: ChainBlock, after: Ch
   );
 }
 
-/** Removes the chain between the two, clears its merge and acceptance columns, and shifts the indexes above it. */
+/**
+ * Removes the chain between the two, clears its merge and acceptance columns, and shifts the
+ * indexes above it.
+ */
 async function cutChain(client: PoolClient, last: bigint, start: bigint): Promise<void> {
   const between = 'select block_id from chain_blocks where index > $1 and index <= $2';
   await client.query(
@@ -184,7 +193,10 @@ async function removeBlocks(client: PoolClient): Promise<void> {
   );
 }
 
-/** Removes transactions without a block. Unaccepted transactions of UTXOs of the bootstrap block become pre-bootstrap ones. */
+/**
+ * Removes transactions without a block. Unaccepted transactions of UTXOs of the bootstrap block
+ * become pre-bootstrap ones.
+ */
 async function removeTransactions(client: PoolClient): Promise<void> {
   await client.query('create temporary table known_earlier as select id from pre_bootstrap_transactions');
   await client.query(
@@ -209,7 +221,10 @@ async function removeTransactions(client: PoolClient): Promise<void> {
   await client.query('drop table known_earlier');
 }
 
-/** UTXOs of removed transactions stay known if the bootstrap block has them, or for inputs before a gap that knew them. */
+/**
+ * UTXOs of removed transactions stay known if the bootstrap block has them, or for inputs before a
+ * gap that knew them.
+ */
 async function clearRemovedUtxos(client: PoolClient): Promise<void> {
   await client.query(
     `update transaction_inputs i set previous_transaction_id = null, previous_transaction_hash = r.transaction_id, amount = null, script_id = null
@@ -241,7 +256,9 @@ async function writeBootstrapBlock(client: PoolClient, start: ChainBlock): Promi
   );
 }
 
-/** Recounts the derived state, and removes scripts without rows. UTXOs and balances do not change. */
+/**
+ * Recounts the derived state, and removes scripts without rows. UTXOs and balances do not change.
+ */
 async function rebuildDerivedState(client: PoolClient): Promise<void> {
   await client.query(
     `update chain_blocks c set chain_time = timed.latest
@@ -274,7 +291,10 @@ async function rebuildDerivedState(client: PoolClient): Promise<void> {
   await replaceRollups(client);
 }
 
-/** Rebuilds the rollups as the end of a first catch-up does; `kasgres verify` compares them with the rows. */
+/**
+ * Rebuilds the rollups as the end of a first catch-up does; `kasgres verify` compares them with the
+ * rows.
+ */
 async function replaceRollups(client: PoolClient): Promise<void> {
   await client.query(
     `update balances b set accepted_count = coalesce(r.accepted_count, 0), receiving_count = coalesce(r.receiving_count, 0),

@@ -1,6 +1,8 @@
 /**
- * Only the node knows which variant of a transaction it accepted, and a non-standard script that the sink accepts keeps it from telling about the
- * chain block below (packages/indexer/src/source/find-sources.ts). An index that asked before knows it; another one learns it with the next block.
+ * Only the node knows which variant of a transaction it accepted, and a non-standard script that
+ * the sink accepts keeps it from telling about the chain block below
+ * (packages/indexer/src/source/find-sources.ts). An index that asked before knows it; another one
+ * learns it with the next block.
  */
 import type { Connection } from '@kasgres/database';
 import {

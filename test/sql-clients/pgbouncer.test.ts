@@ -1,6 +1,6 @@
 /**
- * The programs refuse PgBouncer in transaction mode, whether it drops their settings or refuses them, since requests would fail or return something
- * else now and then. Analysts may use it.
+ * The programs refuse PgBouncer in transaction mode, whether it drops their settings or refuses
+ * them, since requests would fail or return something else now and then. Analysts may use it.
  */
 import { execFile, spawn } from 'node:child_process';
 import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -14,7 +14,10 @@ import { Client } from 'pg';
 import { afterAll, beforeAll, expect, test, type TestContext } from 'vitest';
 import { freePort, type ProgramEnv, startApiProgram, startIndexer } from '../support/programs.ts';
 
-/** Startup parameters that a pooler may ignore for node-postgres, other than the settings of the programs. */
+/**
+ * Startup parameters that a pooler may ignore for node-postgres, other than the settings of the
+ * programs.
+ */
 const PARAMETERS = 'extra_float_digits,statement_timeout';
 const NODE_URL = 'grpc://127.0.0.1:1';
 

@@ -1,6 +1,6 @@
 /**
- * Analysts read the index with the clients that docs/sql.md names. Variables: PYTHON is an interpreter with the packages of the clients (default
- * python3), PGJDBC_JAR the driver of JDBC.
+ * Analysts read the index with the clients that docs/sql.md names. Variables: PYTHON is an
+ * interpreter with the packages of the clients (default python3), PGJDBC_JAR the driver of JDBC.
  */
 import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';

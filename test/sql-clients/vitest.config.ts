@@ -1,4 +1,7 @@
-/** `npm run test:sql-clients`. It is not part of `npm test`, since it needs the clients: what is missing is skipped, with the reason. */
+/**
+ * `npm run test:sql-clients`. It is not part of `npm test`, since it needs the clients: what is
+ * missing is skipped, with the reason.
+ */
 import { defineConfig } from 'vitest/config';
 
 export default defineConfig({

@@ -1,6 +1,6 @@
 /**
- * The views of cluster evidence, compared with what the node's DAG tells (test/cookbook/names.ts): why addresses are together, whose tags do not agree,
- * and which merges wait for a person.
+ * The views of cluster evidence, compared with what the node's DAG tells (test/cookbook/names.ts):
+ * why addresses are together, whose tags do not agree, and which merges wait for a person.
  */
 import { approveCluster, listClustersAtLimit, upsertTags } from '@kasgres/database';
 import { createTestDatabase, type TestDatabase } from '@kasgres/database/testing';

@@ -1,6 +1,7 @@
 /**
- * The promises of schema `kaspa`: contract-v1.txt lists every view, column and function with its type. A line that goes away or changes is
- * another version, in another file; new lines are written by `npx vitest run test/sql/contract -u`, which a look at the diff must follow.
+ * The promises of schema `kaspa`: contract-v1.txt lists every view, column and function with its
+ * type. A line that goes away or changes is another version, in another file; new lines are written
+ * by `npx vitest run test/sql/contract -u`, which a look at the diff must follow.
  */
 import { readFileSync } from 'node:fs';
 import { createTestDatabase, type TestDatabase } from '@kasgres/database/testing';

@@ -1,6 +1,7 @@
 /**
- * Compares what Postgres expects of the views with what they have: a query whose join is expected to return three rows of thousands gets a plan that takes
- * minutes. Every view, with the filters that the cookbook uses, and every query of the cookbook, on the demo network.
+ * Compares what Postgres expects of the views with what they have: a query whose join is expected
+ * to return three rows of thousands gets a plan that takes minutes. Every view, with the filters
+ * that the cookbook uses, and every query of the cookbook, on the demo network.
  */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Analyst, openAnalyst } from '../cookbook/analyst.ts';
@@ -87,7 +88,10 @@ test('it expects about as many rows of joins with accepted transactions as there
   }
 });
 
-/** Lists scans and joins of many rows that are read completely. An address may be busier than Postgres can know, so its inputs and outputs do not count. */
+/**
+ * Lists scans and joins of many rows that are read completely. An address may be busier than
+ * Postgres can know, so its inputs and outputs do not count.
+ */
 function misestimatesOf(node: PlanNode, isCutShort = false): string[] {
   const { 'Node Type': type, 'Plan Rows': expected, 'Actual Rows': actual, 'Actual Loops': loops } = node;
   const isRead = /Scan|Join|Nested Loop/.test(type) && !/CTE|Subquery|Function|Values|Bitmap/.test(type);
@@ -103,7 +107,8 @@ function misestimatesOf(node: PlanNode, isCutShort = false): string[] {
 test('it expects no few rows where a query of the cookbook reads many', async () => {
   const wrong: string[] = [];
   for (const { name, sql } of readRequests()) {
-    // Compares two of the busiest addresses, of which Postgres can only expect what an average address has.
+    // Compares two of the busiest addresses, of which Postgres can only expect what an average
+    // address has.
     if (name === '19-flow-between-two') continue;
     for (const misestimate of misestimatesOf(await planOf(sql))) wrong.push(`${name}: ${misestimate}`);
   }
@@ -124,7 +129,10 @@ test('it runs an ordinary query of cohorts in seconds', async () => {
   expect(performance.now() - started).toBeLessThan(20_000);
 });
 
-/** Returns the time of the fastest of five runs of each query, in milliseconds. They take turns, so that a busy moment meets both. */
+/**
+ * Returns the time of the fastest of five runs of each query, in milliseconds. They take turns, so
+ * that a busy moment meets both.
+ */
 async function fastestOf(queries: readonly [string, string]): Promise<[number, number]> {
   const fastest: [number, number] = [Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY];
   for (let run = 0; run < 5; run += 1) {

@@ -1,4 +1,7 @@
-/** Functions that read what anybody has written into payloads: they never fail, and say the same as the decoders in TypeScript. */
+/**
+ * Functions that read what anybody has written into payloads: they never fail, and say the same as
+ * the decoders in TypeScript.
+ */
 import { createTestDatabase, type TestDatabase } from '@kasgres/database/testing';
 import { parseJson, poolOf } from '@kasgres/programs';
 import fc from 'fast-check';

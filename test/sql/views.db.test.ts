@@ -1,6 +1,7 @@
 /**
- * The views show of a chain what its node's DAG tells (test/cookbook/history.ts, which reads no database): a chain with reorganisations, red
- * blocks, refused transactions, ids with several variants and scripts without an address. What people add, and clusters, are compared with what
+ * The views show of a chain what its node's DAG tells (test/cookbook/history.ts, which reads no
+ * database): a chain with reorganisations, red blocks, refused transactions, ids with several
+ * variants and scripts without an address. What people add, and clusters, are compared with what
  * was put in.
  */
 import { upsertTags } from '@kasgres/database';
@@ -80,7 +81,8 @@ function* touches(): Generator<{ transaction: Transaction; address: string; rece
   }
 }
 
-// Blocks that were seen and that no chain still merges are in an index, and not in what the DAG has of now.
+// Blocks that were seen and that no chain still merges are in an index, and not in what the DAG has
+// of now.
 const MERGED_OR_NEW = `(merging_block_hash is not null or hash in (select encode(hash, 'hex') from public.blocks, public.checkpoint
   where id = block_id or id = any(virtual_merge_set)))`;
 

@@ -1,6 +1,6 @@
 /**
- * `npm ci` prints no EBADENGINE warning on any Node and npm that package.json promises: what the lock file installs, for any platform, accepts
- * all of them.
+ * `npm ci` prints no EBADENGINE warning on any Node and npm that package.json promises: what the
+ * lock file installs, for any platform, accepts all of them.
  */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,4 +1,7 @@
-/** The messages of a start about a node that it has to wait for: the address, the reason, and what to do. */
+/**
+ * The messages of a start about a node that it has to wait for: the address, the reason, and what
+ * to do.
+ */
 import { once } from 'node:events';
 import { createServer as createHttpServer } from 'node:http';
 import { type AddressInfo, createServer, type Server } from 'node:net';

@@ -1,6 +1,7 @@
 /**
- * A fresh checkout in the places where people put one: as an ordinary user, as root, and as root in a folder that only root
- * may enter, where the embedded Postgres, which never runs as root, cannot go. And two demos side by side.
+ * A fresh checkout in the places where people put one: as an ordinary user, as root, and as root in
+ * a folder that only root may enter, where the embedded Postgres, which never runs as root, cannot
+ * go. And two demos side by side.
  */
 import { execFileSync } from 'node:child_process';
 import { chmodSync, chownSync } from 'node:fs';

@@ -1,4 +1,7 @@
-/** `npm start` with NODE_URL and DATABASE_URL: nothing is supplied, no key is made, and what is there stays when it ends. */
+/**
+ * `npm start` with NODE_URL and DATABASE_URL: nothing is supplied, no key is made, and what is
+ * there stays when it ends.
+ */
 import { existsSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

@@ -1,4 +1,7 @@
-/** A start that cannot work writes nothing, prints no greeting, and says at once what is wrong and what to do. */
+/**
+ * A start that cannot work writes nothing, prints no greeting, and says at once what is wrong and
+ * what to do.
+ */
 import { existsSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

@@ -1,6 +1,7 @@
 /**
- * `npm ci && npm start` from nothing, as README.md promises it: what it prints can be pasted, all twelve endpoints respond,
- * Ctrl-C leaves no process, and the next start continues from the same chain with the same key, also after a crash.
+ * `npm ci && npm start` from nothing, as README.md promises it: what it prints can be pasted, all
+ * twelve endpoints respond, Ctrl-C leaves no process, and the next start continues from the same
+ * chain with the same key, also after a crash.
  */
 import { once } from 'node:events';
 import { existsSync, readFileSync, statSync } from 'node:fs';
@@ -16,7 +17,10 @@ import { ApiClient } from '../support/api-client.ts';
 import { freePort, isFree } from '../support/programs.ts';
 import { paste, ROOT, Started } from './started.ts';
 
-/** Each of the twelve specified endpoints must respond with plausible values. `addresses` have tags on the simulated chain. */
+/**
+ * Each of the twelve specified endpoints must respond with plausible values. `addresses` have tags
+ * on the simulated chain.
+ */
 async function requestTwelveEndpoints(api: Client, addresses: readonly [string, ...string[]]): Promise<void> {
   const [address] = addresses;
   const path = { address };
@@ -284,7 +288,10 @@ let key: string | undefined;
 let firstBlock: string | undefined;
 let blueScore: number;
 
-/** Starts again and checks that key and chain are those of before, and that the chain has only grown. */
+/**
+ * Starts again and checks that key and chain are those of before, and that the chain has only
+ * grown.
+ */
 async function startAgain(): Promise<void> {
   started = new Started({ env });
   await started.ready();

@@ -1,4 +1,7 @@
-/** Runs `npm start` as a person does at a terminal: in a separate process group, from a shell without variables of the tests. */
+/**
+ * Runs `npm start` as a person does at a terminal: in a separate process group, from a shell
+ * without variables of the tests.
+ */
 import { type ChildProcess, execFile, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { delimiter, join } from 'node:path';
@@ -72,7 +75,10 @@ export class Started {
     this.#seen = new Map([...this.#seen, ...descendants(this.npmProcessId)]);
   }
 
-  /** The process of `kasgres start` itself, and those of the programs, by a part of their command line. */
+  /**
+   * The process of `kasgres start` itself, and those of the programs, by a part of their command
+   * line.
+   */
   processId(part: string): number {
     for (const [id, command] of descendants(this.npmProcessId)) {
       if (command.includes(part) && !command.startsWith('sh -c')) return id;
@@ -117,7 +123,10 @@ export class Started {
   }
 }
 
-/** Returns the environment of a login shell: without variables of npm and Vitest, and with the machine's own Node first. */
+/**
+ * Returns the environment of a login shell: without variables of npm and Vitest, and with the
+ * machine's own Node first.
+ */
 export function shellEnv(): NodeJS.ProcessEnv {
   const unset = /^(npm_|VITEST|NODE_|TEST$|INIT_CWD$|CI$|HOST$|PORT$|DATA_DIR$|DATABASE_|METRICS_|LOG_LEVEL$)/;
   const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !unset.test(name)));

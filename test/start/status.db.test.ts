@@ -1,4 +1,7 @@
-/** Commands speak to the instance that was asked for: explicit settings before those of a start, these before the defaults. */
+/**
+ * Commands speak to the instance that was asked for: explicit settings before those of a start,
+ * these before the defaults.
+ */
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -34,7 +37,10 @@ beforeEach(async () => {
 
 afterEach(() => rm(dataDir, { recursive: true }));
 
-/** Leaves behind what a start does: the address of an API, where another instance responds by now, and of the database. */
+/**
+ * Leaves behind what a start does: the address of an API, where another instance responds by now,
+ * and of the database.
+ */
 async function leaveRuntimeFile(databaseUrl = own.url): Promise<void> {
   const content = { nodeUrl: other.simulatedDag.server.url, databaseUrl, apiUrl: other.api.url, processIds: [] };
   await writeFile(join(dataDir, 'runtime.json'), JSON.stringify(content));

@@ -38,7 +38,10 @@ export interface Description {
   columns: Map<string, string>;
 }
 
-/** Asks Postgres for the types of a statement without running it. Throws the error of Postgres if the statement does not compile. */
+/**
+ * Asks Postgres for the types of a statement without running it. Throws the error of Postgres if
+ * the statement does not compile.
+ */
 export async function describeStatement(client: ClientBase, nameOf: Name, text: string): Promise<Description> {
   await client.query('savepoint described');
   try {
@@ -64,7 +67,10 @@ export async function describeStatement(client: ClientBase, nameOf: Name, text: 
   }
 }
 
-/** The part of the connection that `pg` passes to a Submittable; pg-cursor and pg-copy-streams use it, too. */
+/**
+ * The part of the connection that `pg` passes to a Submittable; pg-cursor and pg-copy-streams use
+ * it, too.
+ */
 interface ProtocolConnection {
   parse(query: { text: string; name: string; types: [] }): void;
   describe(message: { type: 'S'; name: string }): void;

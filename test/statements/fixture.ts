@@ -1,4 +1,7 @@
-/** A small index of a simulated chain that has something of everything, and the API on it in this process. */
+/**
+ * A small index of a simulated chain that has something of everything, and the API on it in this
+ * process.
+ */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Admission, createMetrics, createServer, createServices, MemoryWindows, openDatabase } from '@kasgres/api';
 import { createKey, replaceTemplateSource, upsertTags } from '@kasgres/database';
@@ -62,7 +65,8 @@ export async function openFixture() {
   );
 
   const logger = createLogger({ name: 'api', level: 'silent' });
-  // All but the first of several requests wait for the only slot for responses, and may share an execution.
+  // All but the first of several requests wait for the only slot for responses, and may share an
+  // execution.
   const api = openDatabase({ url, max: 4, onIdleError: () => undefined });
   const node = new NodeClient({ url: dag.server.url });
   const windows = new MemoryWindows();

@@ -1,6 +1,7 @@
 /**
- * The SQL of the API can be read in golden/*.sql, and is checked: each piece of it in the sources is in a statement there, Postgres describes each
- * statement, parameters and rows have the types that the code gives them, and JSON has the fields of the response's schema.
+ * The SQL of the API can be read in golden/*.sql, and is checked: each piece of it in the sources
+ * is in a statement there, Postgres describes each statement, parameters and rows have the types
+ * that the code gives them, and JSON has the fields of the response's schema.
  */
 import { execFile } from 'node:child_process';
 import { readdirSync } from 'node:fs';

@@ -1,4 +1,7 @@
-/** Writes recorded statements as SQL that can be read: a file for each area, with a section for each operation. */
+/**
+ * Writes recorded statements as SQL that can be read: a file for each area, with a section for each
+ * operation.
+ */
 import { structuredPatch } from 'diff';
 import { format } from 'sql-formatter';
 import type { Recording } from './record.ts';
@@ -58,7 +61,10 @@ function differences({ title, sql: before }: { title: string; sql: string }, sql
   return `--   like ${title}, except:\n${hunks.map(({ lines }) => lines.map((line) => `--   ${line}\n`).join('')).join('--   …\n')}`;
 }
 
-/** The formatter begins a line for each clause and for each item: those that have one short item stay on one line. */
+/**
+ * The formatter begins a line for each clause and for each item: those that have one short item
+ * stay on one line.
+ */
 function toReadable(text: string): string {
   const lines = format(text, { language: 'postgresql', expressionWidth: WIDTH }).split('\n');
   const joined: string[] = [];

@@ -1,4 +1,7 @@
-/** Sends requests to every operation of openapi.json and of /rest, and compares the responses with openapi.json. */
+/**
+ * Sends requests to every operation of openapi.json and of /rest, and compares the responses with
+ * openapi.json.
+ */
 import { readFileSync } from 'node:fs';
 import type { ExampleRequest } from '@kasgres/api';
 import { faultsOf, type Method, unseenProperties } from '../support/openapi.ts';
@@ -19,7 +22,10 @@ import { belowGapOf, extrasOf, restExamples, valuesOf } from './values.ts';
 /** They ask only the node, do not end, or write: programs.ts calls the functions behind them. */
 const NO_REQUESTS = /stream|WebSocket|submit|webhook|postTransactions$|postTransactionsMass/i;
 
-/** Statuses of requests whose statements are sent before it is known: this chain is short, and its node is simulated. */
+/**
+ * Statuses of requests whose statements are sent before it is known: this chain is short, and its
+ * node is simulated.
+ */
 const STATUSES: Readonly<Record<string, number>> = {
   estimateNetworkHashesPerSecond: 409,
   getSubnetwork: 400,

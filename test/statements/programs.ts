@@ -1,4 +1,6 @@
-/** Calls the functions of streams, webhooks, keys and reviews that send statements beside requests. */
+/**
+ * Calls the functions of streams, webhooks, keys and reviews that send statements beside requests.
+ */
 import {
   addUsage,
   approveCluster,

@@ -1,6 +1,7 @@
 /**
- * Reads the SQL statements of the programs from their sources, with the types that the code gives to parameters and rows.
- * TypeScript's own checker resolves constants, imports, helper functions that return SQL, and unions of literal types.
+ * Reads the SQL statements of the programs from their sources, with the types that the code gives
+ * to parameters and rows. TypeScript's own checker resolves constants, imports, helper functions
+ * that return SQL, and unions of literal types.
  */
 import * as ts from 'typescript/unstable/ast';
 import { API, type Checker, type Project, type Symbol as TypeSymbol, type Type } from 'typescript/unstable/sync';
@@ -8,7 +9,10 @@ import { API, type Checker, type Project, type Symbol as TypeSymbol, type Type }
 export interface Statement {
   /** `packages/indexer/src/apply/apply.ts:82` */
   location: string;
-  /** One text for each combination of the alternatives that the code can choose from; empty if it is only known at run time. */
+  /**
+   * One text for each combination of the alternatives that the code can choose from; empty if it is
+   * only known at run time.
+   */
   texts: string[];
   /** The columns of a row and their types in TypeScript; undefined if the code ignores the rows. */
   columns: Readonly<Record<string, string>> | undefined;
@@ -25,14 +29,20 @@ const ROOT = new URL('../../', import.meta.url).pathname;
 export interface Read {
   /** The statements that `query()` is called with. */
   statements: Statement[];
-  /** The columns of the rows of Kysely's SQL by the location of `execute()`, whose texts record.ts records. */
+  /**
+   * The columns of the rows of Kysely's SQL by the location of `execute()`, whose texts record.ts
+   * records.
+   */
   executed: Record<string, Statement['columns']>;
 }
 
 /** The sources of the programs. */
 const CHECKED_SOURCES = /^packages\/[a-z]+\/src\/(?!.*(?:\.test\.ts$|\/testing\/|\/generated\/))/;
 
-/** The arguments of a function whose body is being evaluated, by the symbol of the parameter, each with the scope of its call. */
+/**
+ * The arguments of a function whose body is being evaluated, by the symbol of the parameter, each
+ * with the scope of its call.
+ */
 type Scope = ReadonlyMap<number, { argument: ts.Expression; scope: Scope }>;
 
 const NO_SCOPE: Scope = new Map();
@@ -126,7 +136,10 @@ class Reader {
     return this.#checker.getTypeArguments(type).map((element) => this.#nameOf(element));
   }
 
-  /** Returns the name of a type without null, undefined and literals: `bigint`, `string[]`, `Buffer`. */
+  /**
+   * Returns the name of a type without null, undefined and literals: `bigint`, `string[]`,
+   * `Buffer`.
+   */
   #nameOf(type: Type | undefined): string {
     if (type === undefined) return 'unknown';
     const present = this.#checker.getNonNullableType(type) ?? type;
@@ -147,7 +160,9 @@ class Reader {
       : this.#checker.typeToString(this.#checker.getApparentType(type) ?? type).toLowerCase();
   }
 
-  /** Returns every text that an expression can be, or undefined if that is only known at run time. */
+  /**
+   * Returns every text that an expression can be, or undefined if that is only known at run time.
+   */
   #evaluate(expression: ts.Expression, scope: Scope): string[] | undefined {
     const value = unwrap(expression);
     if (ts.isStringLiteral(value) || ts.isNoSubstitutionTemplateLiteral(value) || ts.isNumericLiteral(value))
@@ -255,5 +270,6 @@ function nameOfProperty(name: ts.Node): string | undefined {
   return ts.isIdentifier(name) || ts.isStringLiteral(name) ? name.text : undefined;
 }
 
-// The checker's synchronous API hangs inside a Vitest worker, so the test runs this file as a process.
+// The checker's synchronous API hangs inside a Vitest worker, so the test runs this file as a
+// process.
 process.stdout.write(JSON.stringify(readStatements()));

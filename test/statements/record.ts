@@ -1,4 +1,7 @@
-/** Records the statements of the API, and writes them as JSON. A separate process, since it counts what runs from the first module on. */
+/**
+ * Records the statements of the API, and writes them as JSON. A separate process, since it counts
+ * what runs from the first module on.
+ */
 import { Recorder, type RecordedStatement, startCoverage } from './recorder.ts';
 
 export interface Recording {

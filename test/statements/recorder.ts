@@ -1,4 +1,7 @@
-/** Records the statements that `pg` sends, by section, and which pieces of SQL in the sources were evaluated meanwhile. */
+/**
+ * Records the statements that `pg` sends, by section, and which pieces of SQL in the sources were
+ * evaluated meanwhile.
+ */
 import { globSync, readFileSync } from 'node:fs';
 import { Session } from 'node:inspector/promises';
 import { join } from 'node:path';
@@ -47,7 +50,10 @@ export class Recorder {
     };
   }
 
-  /** Runs a function, and records what it sends. @param request how a variant of the statements of the section arises */
+  /**
+   * Runs a function, and records what it sends.
+   * @param request how a variant of the statements of the section arises
+   */
   async record<T>(section: string, request: string, run: () => Promise<T>): Promise<T> {
     if (!this.sections.has(section)) this.sections.set(section, []);
     // Not the asynchronous context, which a task that starts the next one of a queue passes on.
@@ -93,8 +99,9 @@ function typeOf(value: unknown): string {
 const SQL = /(?<![\w.`])sql(?:<[^`;]*?>)?`|\.(?:selectFrom|insertInto|updateTable|deleteFrom)\(/g;
 
 /**
- * Begins to count what runs, in modules that are loaded later. Node strips types without moving what remains, so that positions are those of the
- * sources. Returns a function that returns the `packages/api/src/…:82` of SQL that never ran.
+ * Begins to count what runs, in modules that are loaded later. Node strips types without moving
+ * what remains, so that positions are those of the sources. Returns a function that returns the
+ * `packages/api/src/…:82` of SQL that never ran.
  */
 export async function startCoverage(): Promise<() => Promise<string[]>> {
   const session = new Session();

@@ -1,6 +1,6 @@
 /**
- * Requests to an operation: its example, and one for each value of each of its parameters. These are few, since no two parameters are varied
- * together. EXTRA has what they do not reach.
+ * Requests to an operation: its example, and one for each value of each of its parameters. These
+ * are few, since no two parameters are varied together. EXTRA has what they do not reach.
  */
 import type { ExampleRequest } from '@kasgres/api';
 import * as listings from '../api/listings.ts';
@@ -23,7 +23,10 @@ export interface Document {
   paths: Record<string, Record<string, Operation>>;
 }
 
-/** Values of parameters by name. The first of a parameter in the path is that of the example, and the others are for requests at once. */
+/**
+ * Values of parameters by name. The first of a parameter in the path is that of the example, and
+ * the others are for requests at once.
+ */
 export type Values = Readonly<Record<string, readonly (string | number | boolean)[]>>;
 
 /** A request with how it differs from the example of its operation. */
@@ -96,7 +99,10 @@ function valuesOf(name: string, { type, const: only, enum: choices }: Schema, va
   return chosen;
 }
 
-/** Returns requests for other items or pages than the example, which may share an execution with each other if they are sent at once. */
+/**
+ * Returns requests for other items or pages than the example, which may share an execution with
+ * each other if they are sent at once.
+ */
 export function othersOf(path: string, example: ExampleRequest, values: Values): ExampleRequest[] {
   const [, name] = /\{(\w+)\}/.exec(path) ?? [];
   if (name !== undefined)
@@ -107,7 +113,10 @@ export function othersOf(path: string, example: ExampleRequest, values: Values):
   return limits.map((limit) => ({ ...example, query: { ...example.query, limit } }));
 }
 
-/** @param values of parameters in the path that the request does not have. @throws Error if there is none */
+/**
+ * @param values of parameters in the path that the request does not have.
+ * @throws Error if there is none
+ */
 export function urlOf(path: string, { path: given = {}, query = {} }: ExampleRequest, values: Values): string {
   const filled = path.replaceAll(/\{(\w+)\}/g, (_, name: string) => {
     const value = given[name] ?? values[name]?.[0];

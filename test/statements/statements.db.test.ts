@@ -1,6 +1,6 @@
 /**
- * The SQL of the programs, other than the API's (Kysely types it), compiles on the migrated schema, and its parameters and columns have
- * the types that the code gives to them.
+ * The SQL of the programs, other than the API's (Kysely types it), compiles on the migrated schema,
+ * and its parameters and columns have the types that the code gives to them.
  */
 import { execFileSync } from 'node:child_process';
 import type { PoolClient } from 'pg';
@@ -70,7 +70,10 @@ test('only statements that name roles, indexes or tables at run time are not che
   `);
 });
 
-/** Other statements read the tables that these create, in any order. They last until the transaction of the tests ends. */
+/**
+ * Other statements read the tables that these create, in any order. They last until the transaction
+ * of the tests ends.
+ */
 async function createTemporaryTables(): Promise<void> {
   let pending = statements.flatMap(({ texts }) => texts).filter((text) => /^\s*create temp/.test(text));
   while (pending.length > 0) {

@@ -1,4 +1,7 @@
-/** Values of parameters, and requests that the parameters of the documents do not give, on the index of fixture.ts. */
+/**
+ * Values of parameters, and requests that the parameters of the documents do not give, on the index
+ * of fixture.ts.
+ */
 import type { Fixture } from './fixture.ts';
 import type { Values, Variant } from './requests.ts';
 
@@ -48,7 +51,10 @@ export function valuesOf(landmarks: Landmarks, path: string): Values {
   };
 }
 
-/** Returns requests that differ from the example in several parameters, or in others than those of the document. */
+/**
+ * Returns requests that differ from the example in several parameters, or in others than those of
+ * the document.
+ */
 export function extrasOf({ landmarks, examples }: Fixture): Readonly<Record<string, readonly Variant[]>> {
   const { addresses, members, covenantIds, daaScore, programs, templates, transactionIds } = landmarks;
   const history = { path: { address: addresses[0] ?? '' } };
@@ -110,7 +116,10 @@ export function belowGapOf({ addresses: [address = ''], early }: Landmarks): Rea
   };
 }
 
-/** Returns the examples of routes of /rest that need more than the values of parameters in their path. */
+/**
+ * Returns the examples of routes of /rest that need more than the values of parameters in their
+ * path.
+ */
 export function restExamples(landmarks: Landmarks): Readonly<Record<string, readonly Variant[]>> {
   const { addresses, blockHash, transactionIds } = landmarks;
   const gte = Math.floor(landmarks.blueScore / 100) * 100;

@@ -1,4 +1,7 @@
-/** The client of the HTTP API in tests and benchmarks. It can check each response against openapi.json, and checks each message of a stream. */
+/**
+ * The client of the HTTP API in tests and benchmarks. It can check each response against
+ * openapi.json, and checks each message of a stream.
+ */
 import type { z } from 'zod';
 import {
   type ClientOptions,

@@ -1,6 +1,7 @@
 /**
- * The naive model of covenants, programs, lanes and inscriptions: it reads accepted transactions in order and keeps everything in maps. Of the
- * project's code it uses only pure functions, for hashes and for decoding.
+ * The naive model of covenants, programs, lanes and inscriptions: it reads accepted transactions in
+ * order and keeps everything in maps. Of the project's code it uses only pure functions, for hashes
+ * and for decoding.
  */
 import type { AcceptedTransaction } from '@kasgres/devnet';
 import {
@@ -79,7 +80,10 @@ export interface Accepting {
 }
 
 export interface ModelOptions {
-  /** Hex ids of transactions of which the index does not know the accepted variant, so that it knows no program that they reveal. */
+  /**
+   * Hex ids of transactions of which the index does not know the accepted variant, so that it knows
+   * no program that they reveal.
+   */
   hasUnknownVariant: (id: string) => boolean;
 }
 
@@ -103,7 +107,10 @@ export class ApplicationsModel {
     this.#hasUnknownVariant = hasUnknownVariant;
   }
 
-  /** Replaces the UTXOs by those at a start of the index. What happened to their covenants right before it is not known. */
+  /**
+   * Replaces the UTXOs by those at a start of the index. What happened to their covenants right
+   * before it is not known.
+   */
   start(utxos: readonly Utxo[], { chainTime }: Pick<Accepting, 'chainTime'>): void {
     const before = this.#byCovenant();
     this.#utxos.clear();
@@ -266,7 +273,10 @@ export class ApplicationsModel {
     return names;
   }
 
-  /** @param after leaves out events and inscriptions of chain blocks up to this one, as retention does */
+  /**
+   * @param after leaves out events and inscriptions of chain blocks up to this one, as retention
+   * does
+   */
   state(after = -1): ApplicationState {
     const utxos = this.#byCovenant();
     const amountOf = (name: string): bigint => this.#utxos.get(name)?.amount ?? 0n;

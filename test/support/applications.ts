@@ -1,4 +1,7 @@
-/** Compares covenants, programs, lanes and inscriptions of an index with the naive model, which reads the same chain from the simulated node. */
+/**
+ * Compares covenants, programs, lanes and inscriptions of an index with the naive model, which
+ * reads the same chain from the simulated node.
+ */
 import type { Connection } from '@kasgres/database';
 import { acceptedBy, type Dag, type DagBlock, SimulatedNode } from '@kasgres/devnet';
 import { toHex } from '@kasgres/kaspa';
@@ -70,12 +73,16 @@ interface IndexedBlock {
 }
 
 export interface ModelledIndex {
-  /** Whether retention has removed the chain below the first block that the index has. Otherwise the index was bootstrapped there. */
+  /**
+   * Whether retention has removed the chain below the first block that the index has. Otherwise the
+   * index was bootstrapped there.
+   */
   isCut?: boolean;
 }
 
 /**
- * Describes how an index at rest differs from the model. Below a gap the chain of the index must be that of the node.
+ * Describes how an index at rest differs from the model. Below a gap the chain of the index must be
+ * that of the node.
  * @throws Error if the node does not know what a block of the index accepted
  */
 export async function applicationDifferences(
@@ -106,7 +113,8 @@ export async function applicationDifferences(
   const expected = stateWith((id) => ids.has(id));
   const stored = await storedApplications(db);
   if (!isCut) return differencesOf(expected, stored);
-  // It is no longer known of removed transactions whether the index knew the accepted one of several variants.
+  // It is no longer known of removed transactions whether the index knew the accepted one of
+  // several variants.
   const ambiguous = ambiguousIds(dag);
   const least = stateWith((id) => ids.has(id) || ambiguous.has(id));
   return differencesOf(expected, stored, (section, name, columns) => {
@@ -155,7 +163,9 @@ function utxosAt(dag: Dag, hash: string) {
   return utxos.all();
 }
 
-/** @param isTolerated whether the columns of a name in the index may differ from those of the model */
+/**
+ * @param isTolerated whether the columns of a name in the index may differ from those of the model
+ */
 function differencesOf(
   expected: ApplicationState,
   stored: ApplicationState,

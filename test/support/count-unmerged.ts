@@ -1,4 +1,7 @@
-/** Counts the transactions of unmerged blocks for their scripts, as the indexer does when the blocks are merged. */
+/**
+ * Counts the transactions of unmerged blocks for their scripts, as the indexer does when the blocks
+ * are merged.
+ */
 import type { ClientBase, Pool } from 'pg';
 
 export async function countUnmerged(db: ClientBase | Pool): Promise<void> {

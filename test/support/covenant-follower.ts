@@ -1,10 +1,16 @@
-/** Follows covenant events as their owner would: keeps those that the chain accepts, from nothing but the messages of a stream or of a webhook. */
+/**
+ * Follows covenant events as their owner would: keeps those that the chain accepts, from nothing
+ * but the messages of a stream or of a webhook.
+ */
 import type { Schema, StreamEvent } from '../../packages/client/src/index.ts';
 
 type CovenantChange = Schema<'CovenantChange'>;
 
 export class CovenantFollower {
-  /** The events that the chain accepts since the stream began, in the order of acceptance, each as `described`. */
+  /**
+   * The events that the chain accepts since the stream began, in the order of acceptance, each as
+   * `described`.
+   */
   readonly accepted = new Map<string, string>();
   readonly confirmed = new Map<string, string>();
   readonly faults: string[] = [];

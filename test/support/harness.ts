@@ -1,4 +1,7 @@
-/** A simulated DAG, a node client and a database for one test, and the comparison of an index with a fresh one of the same node. */
+/**
+ * A simulated DAG, a node client and a database for one test, and the comparison of an index with a
+ * fresh one of the same node.
+ */
 import { randomInt } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { checkGhostdag, checkInvariant4, checkInvariant7, checkInvariant8 } from '@kasgres/cli';
@@ -15,12 +18,21 @@ import { type Program, startIndexer } from './programs.ts';
 import { APPLICATION_RATE, type RunningIndexer, SimulatedDag, startIndexing } from './simulated-dag.ts';
 
 const { SEED: wanted = '1', HOSTILE_RATE = '0.1' } = process.env;
-/** In every seed: the share of rounds in which a hostile miner adds blocks, and transactions of applications. */
+/**
+ * In every seed: the share of rounds in which a hostile miner adds blocks, and transactions of
+ * applications.
+ */
 const EVERY_SEED = { hostileRate: Number(HOSTILE_RATE), applicationRate: APPLICATION_RATE };
-/** The same in every run, so that a failure is due to the code; `SEED=random` tries other simulated DAGs. */
+/**
+ * The same in every run, so that a failure is due to the code; `SEED=random` tries other simulated
+ * DAGs.
+ */
 export const SEED = wanted === 'random' ? String(randomInt(2 ** 32)) : wanted;
 
-/** Runs the step after the test, the latest first. Test files share this module, so that hooks that it registers would run in one of them only. */
+/**
+ * Runs the step after the test, the latest first. Test files share this module, so that hooks that
+ * it registers would run in one of them only.
+ */
 export function onTestEnd(step: () => unknown): void {
   onTestFinished(async () => void (await step()));
 }
@@ -66,7 +78,10 @@ export async function indexFromScratch({
   return database;
 }
 
-/** Waits until the index shows what the node shows. The test's own requests may meet the faults that it injected. */
+/**
+ * Waits until the index shows what the node shows. The test's own requests may meet the faults that
+ * it injected.
+ */
 export async function atRest(database: Database, node: NodeClient, indexer: RunningIndexer): Promise<void> {
   for (;;) {
     try {
@@ -88,8 +103,9 @@ const SELECT_POSITION = `
   from checkpoint c join blocks sink on sink.id = c.block_id`;
 
 /**
- * Waits until the index has the node's sink, and the blocks that the node's virtual block would merge. Nobody may mine meanwhile.
- * Throws Error with the indexer's output if it stopped or takes too long.
+ * Waits until the index has the node's sink, and the blocks that the node's virtual block would
+ * merge. Nobody may mine meanwhile. Throws Error with the indexer's output if it stopped or takes
+ * too long.
  */
 export async function untilAtRest(pool: Connection['pool'], node: NodeClient, indexer?: Program): Promise<void> {
   const deadline = Date.now() + DEADLINE_MS;
@@ -119,7 +135,10 @@ export async function expectInvariants(pool: Connection['pool'], node?: NodeClie
   expect(await checkInvariant8(pool)).toEqual([]);
 }
 
-/** Expects that the invariants hold, that a fresh index of the node shows the same, and that both are as the naive model says. */
+/**
+ * Expects that the invariants hold, that a fresh index of the node shows the same, and that both
+ * are as the naive model says.
+ */
 export async function expectRight(
   harness: Pick<Harness, 'simulatedDag' | 'node'> & { database: Database },
 ): Promise<void> {
@@ -133,7 +152,10 @@ export async function expectRight(
   expect(differencesOf(await takeSnapshot(fresh.pool, open), await takeSnapshot(pool, open))).toEqual([]);
 }
 
-/** Indexes a node at rest from scratch with the indexer's program. `env` is added to its environment. */
+/**
+ * Indexes a node at rest from scratch with the indexer's program. `env` is added to its
+ * environment.
+ */
 export async function snapshotOfFreshIndex(
   nodeUrl: string,
   node: NodeClient,

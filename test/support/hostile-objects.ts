@@ -1,4 +1,7 @@
-/** Responses of the API for blocks and transactions that a hostile miner made, compared with what the node accepted. */
+/**
+ * Responses of the API for blocks and transactions that a hostile miner made, compared with what
+ * the node accepted.
+ */
 import type { DagTransaction } from '@kasgres/devnet';
 import { scriptToAddress, toHex } from '@kasgres/kaspa';
 import { expect } from 'vitest';
@@ -13,7 +16,10 @@ const INVISIBLE = /[\u0000-\u001F\u007F-\u009F\u200B-\u200F\u2028-\u202E\u2060-\
 
 type Json = Record<string, unknown>;
 
-/** Expects 200, a response of the schema within 1 MiB, and what the node says, for every `every`-th block and transaction. */
+/**
+ * Expects 200, a response of the schema within 1 MiB, and what the node says, for every `every`-th
+ * block and transaction.
+ */
 export async function expectShown(api: ApiClient, miner: HostileMiner, every = 1): Promise<void> {
   for (const [number, hash] of miner.blocks.entries()) if (number % every === 0) await expectBlock(api, hash);
   const addresses = new Set<string>();

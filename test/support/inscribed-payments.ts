@@ -46,7 +46,10 @@ export function scriptHashOf(program: Uint8Array): ScriptPublicKey {
 const pushOf = (data: Uint8Array): Uint8Array =>
   Buffer.concat([Uint8Array.of(0x4d, data.length & 0xff, data.length >> 8), data]);
 
-/** Returns a program in the form of Kasplex: the key of `scriptOf(byte)`, and a branch that is never executed. */
+/**
+ * Returns a program in the form of Kasplex: the key of `scriptOf(byte)`, and a branch that is never
+ * executed.
+ */
 export function envelope(byte: number, marker: string, content: string): Uint8Array {
   const data = Buffer.from(content);
   return Buffer.concat([

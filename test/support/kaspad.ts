@@ -1,6 +1,7 @@
 /**
- * A real node on simnet, with its own data directory and free ports (flags: rusty-kaspa, kaspad/src/args.rs). The program is KASPAD_BIN or
- * kaspad on the PATH; without it, the tests that need it are skipped.
+ * A real node on simnet, with its own data directory and free ports (flags: rusty-kaspa,
+ * kaspad/src/args.rs). The program is KASPAD_BIN or kaspad on the PATH; without it, the tests that
+ * need it are skipped.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { accessSync, constants } from 'node:fs';
@@ -25,7 +26,9 @@ const MAX_REFUSALS = 20;
 /** The node prints the whole block. */
 const MAX_REFUSAL_CHARACTERS = 400;
 
-/** Returns the path of the program, if there is one. Throws Error if KASPAD_BIN is not executable. */
+/**
+ * Returns the path of the program, if there is one. Throws Error if KASPAD_BIN is not executable.
+ */
 export function findKaspad(): string | undefined {
   const given = process.env['KASPAD_BIN'];
   if (given !== undefined && given !== '') {

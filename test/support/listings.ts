@@ -12,7 +12,10 @@ export interface ListingUnderTest<Item extends object> {
   cursorOf: (item: Item) => string;
 }
 
-/** Returns every item of a listing that does not change: forwards, and expects the same backwards from the last item. */
+/**
+ * Returns every item of a listing that does not change: forwards, and expects the same backwards
+ * from the last item.
+ */
 export async function walk<Item extends object>(
   api: ApiClient,
   { template, values, query, field, cursorOf }: ListingUnderTest<Item>,

@@ -37,7 +37,10 @@ export const operations: readonly string[] = Object.entries(document.paths).flat
   Object.keys(methods).map((method) => `${method} ${path}`),
 );
 
-/** Returns how a response differs from the document; empty if it does not. `path` is a template of the document. */
+/**
+ * Returns how a response differs from the document; empty if it does not. `path` is a template of
+ * the document.
+ */
 export function faultsOf(
   method: Method,
   path: string,
@@ -104,7 +107,10 @@ export function requireSchema(name: string, value: unknown): void {
 
 const validators = new Map<string, ValidateFunction>();
 
-/** Validates by the schema at a path of the document. Compiled schemas are kept: a test may check thousands of responses. */
+/**
+ * Validates by the schema at a path of the document. Compiled schemas are kept: a test may check
+ * thousands of responses.
+ */
 function faultsBy(pointer: readonly string[], value: unknown): string[] {
   const fragment = pointer
     .map((segment) => encodeURIComponent(segment.replaceAll('~', '~0').replaceAll('/', '~1')))
@@ -124,8 +130,8 @@ interface Schema {
 }
 
 /**
- * Returns the properties of the schemas of responses, as `get /v1/blocks: blocks.header.hash`, that none of these bodies has. A component of the document
- * is one schema, wherever responses have it.
+ * Returns the properties of the schemas of responses, as `get /v1/blocks: blocks.header.hash`, that
+ * none of these bodies has. A component of the document is one schema, wherever responses have it.
  * @param bodies by `get /v1/blocks`, with status 200
  */
 export function unseenProperties(bodies: ReadonlyMap<string, readonly unknown[]>): string[] {

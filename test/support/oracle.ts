@@ -1,4 +1,7 @@
-/** The oracle of UTXOs and balances: plain accounting over the accepted transactions of a DAG in memory, and the stored state in the same form. */
+/**
+ * The oracle of UTXOs and balances: plain accounting over the accepted transactions of a DAG in
+ * memory, and the stored state in the same form.
+ */
 import { type AcceptedTransaction, acceptedBy, type Dag } from '@kasgres/devnet';
 import { isCoinbase, type Outpoint, scriptToAddress, type ScriptPublicKey, toHex, type Utxo } from '@kasgres/kaspa';
 import type { Pool } from 'pg';
@@ -88,7 +91,10 @@ export function stateOf(utxos: readonly Utxo[]): State {
   };
 }
 
-/** Reads the state of an index. `addressedOnly` leaves out scripts without an address, for which a node cannot be asked. */
+/**
+ * Reads the state of an index. `addressedOnly` leaves out scripts without an address, for which a
+ * node cannot be asked.
+ */
 export async function storedState(pool: Pick<Pool, 'query'>, { addressedOnly = false } = {}): Promise<State> {
   const script = `s.version || ':' || encode(s.script, 'hex')`;
   const condition = addressedOnly ? 's.address is not null' : 'true';

@@ -18,9 +18,15 @@ export interface Program {
   isRunning(): boolean;
   /** Returns the end of its output, for messages of failed tests. */
   output(): string;
-  /** Returns the address that the API logs at level `info`, once it listens. @throws Error if it exits before */
+  /**
+   * Returns the address that the API logs at level `info`, once it listens.
+   * @throws Error if it exits before
+   */
   url(): Promise<string>;
-  /** Returns the address of the metrics. Requests are accepted from then on. @throws Error like `url` */
+  /**
+   * Returns the address of the metrics. Requests are accepted from then on.
+   * @throws Error like `url`
+   */
   metricsUrl(): Promise<string>;
 }
 
@@ -35,7 +41,10 @@ export interface ProgramEnv {
 
 const MAX_OUTPUT_CHARACTERS = 20_000;
 const START_DEADLINE_MS = 60_000;
-/** The cache of the `kasgres` command: half of a start's processor time is stripping types and compiling. */
+/**
+ * The cache of the `kasgres` command: half of a start's processor time is stripping types and
+ * compiling.
+ */
 const COMPILE_CACHE = join(import.meta.dirname, '../../node_modules/.cache/kasgres');
 
 export function startIndexer(env: ProgramEnv, more: Record<string, string> = {}): Program {
@@ -47,8 +56,8 @@ export function startIndexerWithSmallBatches(env: ProgramEnv, more: Record<strin
 }
 
 /**
- * Waits until `isUp` holds for the response to `/v1/status`. The API chooses its port. Another log level than `info`, at which it logs the
- * port, needs a PORT.
+ * Waits until `isUp` holds for the response to `/v1/status`. The API chooses its port. Another log
+ * level than `info`, at which it logs the port, needs a PORT.
  */
 export async function startApi(
   env: ProgramEnv,
@@ -151,8 +160,9 @@ export function killAtExit(child: ChildProcess): void {
 }
 
 /**
- * Finds a port for a program that cannot choose one itself, or whose port must stay the same when it is restarted. Systems give ports above
- * 32767 to outgoing connections and to programs that listen on port 0, so nothing but a call of this function takes this one meanwhile.
+ * Finds a port for a program that cannot choose one itself, or whose port must stay the same when
+ * it is restarted. Systems give ports above 32767 to outgoing connections and to programs that
+ * listen on port 0, so nothing but a call of this function takes this one meanwhile.
  */
 export async function freePort(): Promise<number> {
   for (;;) {

@@ -1,4 +1,7 @@
-/** Computes `balance_changes` of an index from `accepted_deltas` again, as the end of a first catch-up does. */
+/**
+ * Computes `balance_changes` of an index from `accepted_deltas` again, as the end of a first
+ * catch-up does.
+ */
 import type { ClientBase } from 'pg';
 import { rebuildPreviousChanges } from '../../packages/state/src/balances/hourly-changes/previous-changes.ts';
 

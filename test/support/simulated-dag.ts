@@ -1,6 +1,6 @@
 /**
- * A simulated node on which a test mines, and indexers in this process that follow it. All of it is seeded, so that failures can be repeated
- * (`SEED=… npx vitest run test/simulation`).
+ * A simulated node on which a test mines, and indexers in this process that follow it. All of it is
+ * seeded, so that failures can be repeated (`SEED=… npx vitest run test/simulation`).
  */
 import {
   type BlockBody,
@@ -35,17 +35,24 @@ import type { ScriptPublicKey } from '@kasgres/kaspa';
 import { TcpProxy } from '../api/tcp-proxy.ts';
 
 const START_MS = 1_750_000_000_000;
-/** An hour ends every other round, also within the blocks that a reorg removes: balance_changes counts by the hour. */
+/**
+ * An hour ends every other round, also within the blocks that a reorg removes: balance_changes
+ * counts by the hour.
+ */
 const BLOCK_MS = 1_800_000;
 /**
- * In every fourth round a miner's clock is slow, and its block follows another one at once: the own times of chain blocks run backwards, often
- * into the hour before. The node still reports that it is synced.
+ * In every fourth round a miner's clock is slow, and its block follows another one at once: the own
+ * times of chain blocks run backwards, often into the hour before. The node still reports that it
+ * is synced.
  */
 const SLOW_CLOCK_EVERY = 4;
 const SLOW_CLOCK_MS = 600_000;
 /** UTXOs mature soon, so that a short chain has many transactions. */
 export const PARAMS = { ...SIMNET_PARAMS, coinbaseMaturity: 20 };
-/** The share of payments that a transaction of an application follows, where a test is about covenants, programs, lanes or protocols. */
+/**
+ * The share of payments that a transaction of an application follows, where a test is about
+ * covenants, programs, lanes or protocols.
+ */
 export const APPLICATION_RATE = 0.25;
 /** So few UTXOs that even a small set is served in several chunks. */
 export const CHUNK_UTXOS = 50;
@@ -67,7 +74,10 @@ export class SimulatedDag {
     /** Served instead of the node's own set. */
     set?: (() => PruningPointSet) | undefined;
   };
-  /** Whether a hostile miner adds blocks, which make it harder to tell which variant of a transaction was accepted. */
+  /**
+   * Whether a hostile miner adds blocks, which make it harder to tell which variant of a
+   * transaction was accepted.
+   */
   readonly isHostile: boolean;
   readonly #simulation: Simulation;
   readonly #clock: { now: number };
@@ -148,7 +158,10 @@ export class SimulatedDag {
     while (workOf(this) <= workOf(other));
   }
 
-  /** A partition of the miners returns with a branch that replaces this many chain blocks: by default, all that may change. */
+  /**
+   * A partition of the miners returns with a branch that replaces this many chain blocks: by
+   * default, all that may change.
+   */
   reorganise(depth = this.node.consensus.changeableDepth): void {
     this.#clock.now += BLOCK_MS;
     this.#simulation.reorganise(depth, this.#clock.now);
@@ -164,7 +177,9 @@ export class SimulatedDag {
     this.#simulation.pay(count);
   }
 
-  /** Returns whether the mempool accepts it: it rejects non-standard and conflicting transactions. */
+  /**
+   * Returns whether the mempool accepts it: it rejects non-standard and conflicting transactions.
+   */
   submit(transaction: DagTransaction): boolean {
     try {
       this.node.submitTransaction(transaction, false);
@@ -200,7 +215,10 @@ export interface RunningIndexer {
   stop: () => Promise<void>;
 }
 
-/** @param variables of the environment of the program; `batchTransactions` and `memoryTransactions` override its memory bounds */
+/**
+ * @param variables of the environment of the program; `batchTransactions` and `memoryTransactions`
+ * override its memory bounds
+ */
 export function startIndexing(
   simulatedDag: Pick<SimulatedDag, 'server' | 'p2p'>,
   databaseUrl: string,

@@ -1,4 +1,7 @@
-/** Streams as tests receive them: each message is checked against openapi.json, also those that a test does not look at. */
+/**
+ * Streams as tests receive them: each message is checked against openapi.json, also those that a
+ * test does not look at.
+ */
 import { once } from 'node:events';
 import { WebSocket } from 'ws';
 import type { StreamStep } from '../../packages/client/src/index.ts';
@@ -25,7 +28,10 @@ export class EventStream {
     this.#reader = body?.pipeThrough(new TextDecoderStream()).getReader();
   }
 
-  /** Reads until the messages match, and returns them. @throws if one differs from openapi.json, or the stream ends before */
+  /**
+   * Reads until the messages match, and returns them.
+   * @throws if one differs from openapi.json, or the stream ends before
+   */
   async until(pattern: RegExp): Promise<string> {
     while (!pattern.test(this.#text)) {
       if (!(await this.#read())) throw new Error(`the stream ended: ${this.#text}`);
@@ -33,7 +39,10 @@ export class EventStream {
     return this.#text;
   }
 
-  /** Reads until the stream ends, and returns all messages. @throws if one differs from openapi.json */
+  /**
+   * Reads until the stream ends, and returns all messages.
+   * @throws if one differs from openapi.json
+   */
   async ended(): Promise<string> {
     while (await this.#read());
     return this.#text;
@@ -64,7 +73,10 @@ export interface SocketMessage {
   data: Record<string, unknown>;
 }
 
-/** Opens a WebSocket of the API. A message that differs from openapi.json is an uncaught exception, which fails the run. */
+/**
+ * Opens a WebSocket of the API. A message that differs from openapi.json is an uncaught exception,
+ * which fails the run.
+ */
 export async function openWebSocket(
   url: string,
   headers: Record<string, string>,

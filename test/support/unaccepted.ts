@@ -1,4 +1,7 @@
-/** Blocks of transactions that a node checks in isolation only: merged beside the chain, also if nothing that they spend exists. */
+/**
+ * Blocks of transactions that a node checks in isolation only: merged beside the chain, also if
+ * nothing that they spend exists.
+ */
 import { type DagTransaction, type SimulatedNode, withDerived } from '@kasgres/devnet';
 import { NATIVE_SUBNETWORK, type Outpoint, type ScriptPublicKey } from '@kasgres/kaspa';
 import { blockOn, scriptOf, siblings } from '@kasgres/devnet/testing';
@@ -8,7 +11,10 @@ interface Output {
   scriptPublicKey: ScriptPublicKey;
 }
 
-/** Returns a transaction without signatures. @param payload distinguishes transactions with the same inputs and outputs */
+/**
+ * Returns a transaction without signatures.
+ * @param payload distinguishes transactions with the same inputs and outputs
+ */
 export function spending(outpoints: readonly Outpoint[], outputs: readonly Output[], payload = 0): DagTransaction {
   return withDerived({
     version: 0,
@@ -28,7 +34,10 @@ export function spending(outpoints: readonly Outpoint[], outputs: readonly Outpu
   });
 }
 
-/** Mines a block with these transactions, an empty one beside it, and one that merges both and has the empty one as its selected parent. */
+/**
+ * Mines a block with these transactions, an empty one beside it, and one that merges both and has
+ * the empty one as its selected parent.
+ */
 export function mergeBesideChain(node: SimulatedNode, transactions: readonly DagTransaction[]): void {
   const [beside, selected] = siblings(node, [transactions, []]);
   if (beside === undefined || selected === undefined) throw new Error('no sibling');

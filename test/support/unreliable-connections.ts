@@ -1,4 +1,7 @@
-/** Connections of a client that are lost at random moments: before the response, after some time, or after some bytes of it. */
+/**
+ * Connections of a client that are lost at random moments: before the response, after some time, or
+ * after some bytes of it.
+ */
 import { setTimeout as sleep } from 'node:timers/promises';
 
 const BEFORE_RESPONSE = 0.05;

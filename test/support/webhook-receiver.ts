@@ -1,4 +1,7 @@
-/** A receiver of webhooks that can misbehave: it checks every signature, and every body against openapi.json, and keeps what it has confirmed. */
+/**
+ * A receiver of webhooks that can misbehave: it checks every signature, and every body against
+ * openapi.json, and keeps what it has confirmed.
+ */
 import { createHmac } from 'node:crypto';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { once } from 'node:events';
@@ -9,7 +12,10 @@ import { freePort } from './programs.ts';
 
 export type Received = { id: string } & Pick<Schema<'WebhookMessage'>, 'type'> & Schema<'WebhookMessage'>['data'];
 
-/** How the receiver treats the next request. `lose`: it processes the delivery, but the sender does not learn it. */
+/**
+ * How the receiver treats the next request. `lose`: it processes the delivery, but the sender does
+ * not learn it.
+ */
 export type Behaviour = 'confirm' | 'refuse' | 'hang' | 'lose' | { status: number; headers?: Record<string, string> };
 
 export class WebhookReceiver {

@@ -1,6 +1,7 @@
 /**
- * `npm run generate:upgrade` writes the database of this version, which every later version must upgrade: VERSION.sql.gz has its rows and says
- * which migrations made its schema. docs/versions.md says when to run it.
+ * `npm run generate:upgrade` writes the database of this version, which every later version must
+ * upgrade: VERSION.sql.gz has its rows and says which migrations made its schema. docs/versions.md
+ * says when to run it.
  */
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';

@@ -1,4 +1,7 @@
-/** The rows of a database as SQL that inserts them into the same schema, which the migrations create. */
+/**
+ * The rows of a database as SQL that inserts them into the same schema, which the migrations
+ * create.
+ */
 import type { Pool } from 'pg';
 
 /** The rows of a large table are inserted by several statements of this many rows. */

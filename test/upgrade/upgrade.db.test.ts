@@ -1,4 +1,7 @@
-/** Databases of earlier versions are migrated, and `kasgres migrate --check` says before whether they can be. */
+/**
+ * Databases of earlier versions are migrated, and `kasgres migrate --check` says before whether
+ * they can be.
+ */
 import { execFile } from 'node:child_process';
 import { globSync, readFileSync } from 'node:fs';
 import { cp, mkdtemp, rm } from 'node:fs/promises';

@@ -204,7 +204,10 @@ export const api: FastifyPluginAsync<Services> = async (app, services) => {
   });
 };
 
-/** Returns the document that the API serves at /openapi.json. It needs no services, since routes use them only for responses. */
+/**
+ * Returns the document that the API serves at /openapi.json. It needs no services, since routes use
+ * them only for responses.
+ */
 export async function generateDocument(): Promise<object> {
   const app = Fastify();
   await app.register(api, { anonymousPacer: new Pacer({ perSecond: 1, burst: 1 }) } as Services);

@@ -1,4 +1,7 @@
-/** The API as a process, or as a primary process with several workers: serves HTTP until it is stopped. */
+/**
+ * The API as a process, or as a primary process with several workers: serves HTTP until it is
+ * stopped.
+ */
 import cluster from 'node:cluster';
 import {
   createLogger,
@@ -40,7 +43,8 @@ async function run(program: Program): Promise<void> {
       registry,
       onServer: async (ready) => {
         const { close } = await startProbes({ ...probes, registry, ready });
-        // Closed after the server, so that readiness is served until the last response has been sent.
+        // Closed after the server, so that readiness is served until the last response has been
+        // sent.
         shutdown.add('probes', close);
       },
     });

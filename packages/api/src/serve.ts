@@ -34,11 +34,17 @@ interface ServeOptions {
   env: Env;
   logger: Logger;
   registry: Registry;
-  /** Receives the readiness check before the server listens. Parts that it adds to the shutdown are closed after the server. */
+  /**
+   * Receives the readiness check before the server listens. Parts that it adds to the shutdown are
+   * closed after the server.
+   */
   onServer: (ready: () => Promise<Readiness>) => Promise<void> | void;
 }
 
-/** Resolves when the program is to stop. @throws FatalError if the database or the node are not the right ones */
+/**
+ * Resolves when the program is to stop.
+ * @throws FatalError if the database or the node are not the right ones
+ */
 export async function serve({ program, env, logger, registry, onServer }: ServeOptions): Promise<void> {
   const { signal, shutdown } = program;
   const { TLS_CERT_FILE: certFile, TLS_KEY_FILE: keyFile, API_WORKERS: workers } = env;
@@ -143,7 +149,10 @@ export async function serve({ program, env, logger, registry, onServer }: ServeO
   await untilAborted(signal);
 }
 
-/** Retries a check during outages. @throws FatalError, which stops the program, if the check fails */
+/**
+ * Retries a check during outages.
+ * @throws FatalError, which stops the program, if the check fails
+ */
 async function checkOnceReachable(check: () => Promise<void>, logger: Logger, signal: AbortSignal): Promise<void> {
   const onFailure = (error: unknown, pauseMs: number): void => {
     if (error instanceof FatalError || toHttpError(error) === undefined) throw error;
@@ -153,7 +162,10 @@ async function checkOnceReachable(check: () => Promise<void>, logger: Logger, si
   await retry(check, { signal, onFailure });
 }
 
-/** A replica gets a new schema some time after its primary, so a missing schema is fatal only if the primary lacks it, too. */
+/**
+ * A replica gets a new schema some time after its primary, so a missing schema is fatal only if the
+ * primary lacks it, too.
+ */
 async function checkSchemas(readFrom: Connection, primaryUrl: string): Promise<void> {
   try {
     await checkSchema(readFrom.pool);

@@ -66,7 +66,8 @@ export async function createServer(options: ServerOptions): Promise<FastifyInsta
     headersTimeout: REQUEST_TIMEOUT_MS,
     requestTimeout: REQUEST_TIMEOUT_MS,
     connectionsCheckingInterval: TIMEOUT_CHECK_MS,
-    // Any other upgrade is ignored, such as the one to HTTP/2 that Java's client offers with every request.
+    // Any other upgrade is ignored, such as the one to HTTP/2 that Java's client offers with every
+    // request.
     shouldUpgradeCallback: isWebSocketRequest,
   };
   const app = Fastify({
@@ -82,12 +83,14 @@ export async function createServer(options: ServerOptions): Promise<FastifyInsta
     frameworkErrors: respondBadUrl,
     clientErrorHandler: respondClientError,
     bodyLimit: MAX_BODY_BYTES,
-    // The default of ten seconds would end the program on a busy machine, and the restart would take as long.
+    // The default of ten seconds would end the program on a busy machine, and the restart would
+    // take as long.
     pluginTimeout: 0,
     requestTimeout: REQUEST_TIMEOUT_MS,
     connectionTimeout: SILENCE_TIMEOUT_MS,
     keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS,
-    // During shutdown, requests on open connections are served as usual, and then the connections are closed.
+    // During shutdown, requests on open connections are served as usual, and then the connections
+    // are closed.
     return503OnClosing: false,
     routerOptions: { maxParamLength: MAX_PARAMETER_LENGTH },
   });
@@ -114,7 +117,10 @@ export async function createServer(options: ServerOptions): Promise<FastifyInsta
   return app;
 }
 
-/** Adds one hook for each stage of every request: Fastify takes longer to run a hook than most of these steps take. */
+/**
+ * Adds one hook for each stage of every request: Fastify takes longer to run a hook than most of
+ * these steps take.
+ */
 function addHooks(
   app: FastifyInstance,
   { services, metrics, workers, trustProxy }: ServerOptions,
@@ -131,7 +137,8 @@ function addHooks(
     timeouts.begin(reply);
     // Errors before hooks get their id in error-envelope.ts.
     reply.header(REQUEST_ID_HEADER, request.id);
-    // Uncompressed responses have it, too, since another client may get the same response compressed.
+    // Uncompressed responses have it, too, since another client may get the same response
+    // compressed.
     reply.header('vary', 'accept-encoding');
     // Requests that are refused, or need no key, cost nothing.
     reply.header('x-request-cost-ru', '0');
@@ -139,7 +146,8 @@ function addHooks(
   });
   app.addHook('onSend', (request, reply, payload, done) => {
     if (!timeouts.end(reply)) return;
-    // The connection closed before there was a response, so that its `close` did not release the request.
+    // The connection closed before there was a response, so that its `close` did not release the
+    // request.
     if (reply.raw.destroyed) releaseRequest(request, services.admission);
     done(null, unread.begin(request, reply, payload));
   });

@@ -77,7 +77,10 @@ export function createServices(options: ServiceOptions) {
     index,
     readQueue,
     turns,
-    /** Reads for requests without a key, over separate connections: they neither wait for requests of keys nor delay them. */
+    /**
+     * Reads for requests without a key, over separate connections: they neither wait for requests
+     * of keys nor delay them.
+     */
     statusIndex: new IndexReader(options.statusDatabase, turns),
     /** Shares the status among requests: in the long run it is read once per second. */
     status: new SharedRead<StatusJson>(STATUS),

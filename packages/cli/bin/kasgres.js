@@ -1,6 +1,7 @@
 #!/usr/bin/env node
-// The `kasgres` command. TypeScript needs Node 24 to run as it stands, and a machine may have an older one: then this file,
-// plain JavaScript for Node 20 and newer, starts itself again with the Node that the package `node` has brought along.
+// The `kasgres` command. TypeScript needs Node 24 to run as it stands, and a machine may have an
+// older one: then this file, plain JavaScript for Node 20 and newer, starts itself again with the
+// Node that the package `node` has brought along.
 
 import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
@@ -18,8 +19,9 @@ if (Number.parseInt(process.versions.node, 10) >= NEEDED_MAJOR) {
   startWithPinnedNode();
 }
 
-// Stripping the types of several hundred files takes a second of each start. The variable lets the programs that this command
-// starts share the cache. The folder belongs to whoever installed the packages; if it cannot be written, nothing is cached.
+// Stripping the types of several hundred files takes a second of each start. The variable lets the
+// programs that this command starts share the cache. The folder belongs to whoever installed the
+// packages; if it cannot be written, nothing is cached.
 function cacheCompiledModules() {
   process.env['NODE_COMPILE_CACHE'] ??= fileURLToPath(new URL('../../../node_modules/.cache/kasgres', import.meta.url));
   module.enableCompileCache(process.env['NODE_COMPILE_CACHE']);

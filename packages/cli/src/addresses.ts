@@ -1,6 +1,6 @@
 /**
- * The database, node and API that a command uses: those of the environment, else those that `start` wrote into DATA_DIR, else the defaults.
- * Addresses of two instances are never mixed.
+ * The database, node and API that a command uses: those of the environment, else those that `start`
+ * wrote into DATA_DIR, else the defaults. Addresses of two instances are never mixed.
  */
 import { FatalError, readEnv } from '@kasgres/runtime';
 import { apiUrlOf } from './api-status.ts';
@@ -31,8 +31,9 @@ function nothingStarted(reason: string, path: string): FatalError {
 }
 
 /**
- * Returns NODE_URL and DATABASE_URL of a start for a program, which reports missing and wrong variables itself, all at once. If one of them is
- * set, the other does not come from a start: the node of a demo must not fill the database of an operator.
+ * Returns NODE_URL and DATABASE_URL of a start for a program, which reports missing and wrong
+ * variables itself, all at once. If one of them is set, the other does not come from a start: the
+ * node of a demo must not fill the database of an operator.
  */
 export async function findUrlVariables(): Promise<Record<string, string>> {
   if (isSet('NODE_URL') || isSet('DATABASE_URL')) return {};
@@ -45,7 +46,10 @@ export async function findUrlVariables(): Promise<Record<string, string>> {
 export interface StatusAddresses {
   apiUrl?: string | undefined;
   database?: DatabaseAddress | undefined;
-  /** The status comes from the API; otherwise from the database, and only says whether the API responds. */
+  /**
+   * The status comes from the API; otherwise from the database, and only says whether the API
+   * responds.
+   */
   isApiFirst: boolean;
 }
 

@@ -1,4 +1,6 @@
-/** Requests to the API of this machine, directly: variables such as HTTP_PROXY are for other hosts. */
+/**
+ * Requests to the API of this machine, directly: variables such as HTTP_PROXY are for other hosts.
+ */
 import { Agent, type IncomingMessage, request } from 'node:http';
 import { json } from 'node:stream/consumers';
 import { z } from 'zod';

@@ -1,4 +1,7 @@
-/** Arguments and output of a command. Only the result goes to stdout, where scripts read it; messages go to stderr. */
+/**
+ * Arguments and output of a command. Only the result goes to stdout, where scripts read it;
+ * messages go to stderr.
+ */
 import { InvalidArgumentError } from 'commander';
 import type { z } from 'zod';
 
@@ -19,7 +22,10 @@ export function printMessage(text: string): void {
   process.stderr.write(`${text}\n`);
 }
 
-/** Prints a table with a column for each heading: a field of the rows, or what a function returns for a row. */
+/**
+ * Prints a table with a column for each heading: a field of the rows, or what a function returns
+ * for a row.
+ */
 export function printTable<Row>(
   rows: readonly Row[],
   columns: Readonly<Record<string, keyof Row | ((row: Row) => unknown)>>,
@@ -30,7 +36,10 @@ export function printTable<Row>(
   print(textTable(Object.keys(columns), cells));
 }
 
-/** Returns rows as a table for a terminal: columns padded to their widest cell, numbers aligned right. */
+/**
+ * Returns rows as a table for a terminal: columns padded to their widest cell, numbers aligned
+ * right.
+ */
 export function textTable(columns: readonly string[], rows: readonly (readonly unknown[])[]): string {
   const cells = rows.map((row) => row.map(cellText));
   const widths = columns.map((name, i) => Math.max(name.length, ...cells.map((row) => row[i]?.length ?? 0)));

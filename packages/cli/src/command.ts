@@ -1,4 +1,6 @@
-/** The subcommands of `kasgres` and the text of --help. The commands are in commands/ and start/. */
+/**
+ * The subcommands of `kasgres` and the text of --help. The commands are in commands/ and start/.
+ */
 import { VERSION } from '@kasgres/runtime';
 import { Command } from 'commander';
 import { findUrlVariables, getDatabase, getStatusAddresses } from './addresses.ts';

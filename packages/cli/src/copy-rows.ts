@@ -1,6 +1,6 @@
 /**
- * Rows of `COPY … TO STDOUT (FORMAT binary)`, the fastest way out of Postgres: each field as the bytes that the server sent. Format:
- * PostgreSQL manual, COPY, "Binary Format".
+ * Rows of `COPY … TO STDOUT (FORMAT binary)`, the fastest way out of Postgres: each field as the
+ * bytes that the server sent. Format: PostgreSQL manual, COPY, "Binary Format".
  */
 import type { PoolClient } from 'pg';
 import { to as copyTo } from 'pg-copy-streams';
@@ -25,8 +25,9 @@ export async function copyOut(client: PoolClient, query: string, onField: OnFiel
 }
 
 /**
- * Yields the bytes of `COPY … TO STDOUT (FORMAT binary)` for a query. If the caller stops before the end, for example because the disk is full,
- * the connection is destroyed: nothing would read the remaining rows, and every later statement would wait behind them forever.
+ * Yields the bytes of `COPY … TO STDOUT (FORMAT binary)` for a query. If the caller stops before
+ * the end, for example because the disk is full, the connection is destroyed: nothing would read
+ * the remaining rows, and every later statement would wait behind them forever.
  */
 export async function* copyChunks(client: PoolClient, query: string): AsyncGenerator<Buffer> {
   const stream = client.query(copyTo(`copy (${query}) to stdout (format binary)`));

@@ -1,6 +1,6 @@
 /**
- * The files in DATA_DIR. Other users may enter the folder, since an embedded Postgres may run as another user in it. Files that hold a
- * secret have mode 0600.
+ * The files in DATA_DIR. Other users may enter the folder, since an embedded Postgres may run as
+ * another user in it. Files that hold a secret have mode 0600.
  */
 import { renameSync, writeFileSync } from 'node:fs';
 import { access, constants, mkdir, readFile } from 'node:fs/promises';
@@ -81,8 +81,8 @@ export async function findRuntimeFile(dataDir: DataDir): Promise<z.infer<typeof 
 const ownDatabasesFile = z.object({ ids: z.array(z.string()) });
 
 /**
- * Returns whether a database was unused before this DATA_DIR: `start` makes keys and tags in no other one. A database that is unused now is
- * remembered by its id.
+ * Returns whether a database was unused before this DATA_DIR: `start` makes keys and tags in no
+ * other one. A database that is unused now is remembered by its id.
  */
 export async function isOwnDatabase(dataDir: DataDir, { id, isUnused }: DatabaseState): Promise<boolean> {
   const ids = (await findJson(dataDir.ownDatabasesFile, ownDatabasesFile))?.ids ?? [];

@@ -50,7 +50,10 @@ const ADVICE_BY_MESSAGE: readonly (readonly [RegExp, string])[] = [
   [/Connection terminated|unexpected message/i, 'Check that Postgres, and nothing else, listens at that port.'],
 ];
 
-/** Returns whether the user who set DATABASE_URL, or who runs the server, can correct the cause of the error. */
+/**
+ * Returns whether the user who set DATABASE_URL, or who runs the server, can correct the cause of
+ * the error.
+ */
 export function isDatabaseProblem(error: unknown): boolean {
   if (error instanceof FatalError) return false;
   return isDatabaseUnavailable(error) || reasonOf(error).advice !== undefined;
@@ -58,7 +61,8 @@ export function isDatabaseProblem(error: unknown): boolean {
 
 /**
  * @param error of the connection to the database, or of the first queries
- * @param origin sentences that say where the address comes from, if it does not come from DATABASE_URL
+ * @param origin sentences that say where the address comes from, if it does not come from
+ * DATABASE_URL
  */
 export function describeDatabaseProblem(url: string, error: unknown, origin = ''): FatalError {
   const { message, advice } =

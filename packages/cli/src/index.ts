@@ -1,4 +1,7 @@
-/** The environment of the command, for the documentation, and the checks of `kasgres verify`, which tests run too. */
+/**
+ * The environment of the command, for the documentation, and the checks of `kasgres verify`, which
+ * tests run too.
+ */
 import { type Queryable, verifyState } from '@kasgres/state';
 
 export { cliEnvSchema } from './env.ts';

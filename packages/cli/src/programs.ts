@@ -18,8 +18,8 @@ export const programPaths = {
 };
 
 /**
- * Returns the arguments of Node for a program. A larger young generation would not help the indexer, since what a batch allocates survives it anyway,
- * and would take 150 MB more.
+ * Returns the arguments of Node for a program. A larger young generation would not help the
+ * indexer, since what a batch allocates survives it anyway, and would take 150 MB more.
  */
 export const argumentsOf = (path: string): string[] =>
   path === programPaths.indexer ? ['--max-semi-space-size=12', path] : [path];
@@ -30,14 +30,19 @@ const environmentChecks = [
   pathOf('../../api/src/check-environment.ts'),
 ];
 
-/** Returns the problems of the environment of the indexer and of the API, in which some variables are replaced. */
+/**
+ * Returns the problems of the environment of the indexer and of the API, in which some variables
+ * are replaced.
+ */
 export async function findEnvironmentProblems(replaced: Record<string, string>): Promise<string[]> {
   const env = { ...process.env, ...replaced };
   const outputs = await Promise.all(environmentChecks.map((path) => run(process.execPath, [path], { env })));
   return outputs.flatMap(({ stdout }) => JSON.parse(stdout) as string[]);
 }
 
-/** Runs a program in the foreground, with its log on stdout, until it exits. Returns its exit code. */
+/**
+ * Runs a program in the foreground, with its log on stdout, until it exits. Returns its exit code.
+ */
 export async function runInForeground(path: string, env: Record<string, string>): Promise<number> {
   const requests = watchStopRequests();
   const child = spawn(process.execPath, argumentsOf(path), {

@@ -1,7 +1,8 @@
 /**
- * Requests to stop: Ctrl-C, a termination signal, the end of the terminal, and the end of the process that started this one. The first
- * request asks for a clean stop, the second for an immediate one. npm forwards a Ctrl-C that the terminal has already sent to us, so all
- * signals within a second are one request.
+ * Requests to stop: Ctrl-C, a termination signal, the end of the terminal, and the end of the
+ * process that started this one. The first request asks for a clean stop, the second for an
+ * immediate one. npm forwards a Ctrl-C that the terminal has already sent to us, so all signals
+ * within a second are one request.
  */
 import { readFileSync } from 'node:fs';
 
@@ -32,7 +33,10 @@ export function watchStopRequests(): StopRequests {
   return { clean: clean.signal, immediate: immediate.signal };
 }
 
-/** The launcher holds an IPC channel to this process. npm does not, and does not forward every signal. */
+/**
+ * The launcher holds an IPC channel to this process. npm does not, and does not forward every
+ * signal.
+ */
 function watchParent(onGone: () => void): void {
   process.on('disconnect', onGone);
   process.channel?.unref();
@@ -44,7 +48,8 @@ function watchParent(onGone: () => void): void {
 }
 
 /**
- * Returns the process id of npm: our parent, or the parent of the shell between npm and us. After npm has exited it is another id.
+ * Returns the process id of npm: our parent, or the parent of the shell between npm and us. After
+ * npm has exited it is another id.
  */
 function findNpm(): number {
   const parent = process.ppid;

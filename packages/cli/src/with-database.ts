@@ -14,7 +14,8 @@ interface Options extends Partial<Omit<ConnectOptions, 'url'>> {
 
 /**
  * Connects as `kasgres COMMAND` to a database, and closes the connection in any case.
- * @throws {FatalError} if no database is named, it cannot be reached, or its schema does not fit this program
+ * @throws {FatalError} if no database is named, it cannot be reached, or its schema does not fit
+ * this program
  */
 export async function withDatabase<Result>(
   command: string,
@@ -36,7 +37,10 @@ export async function withDatabase<Result>(
   }
 }
 
-/** Explains an address that the user did not set: its embedded Postgres may have stopped with `start`. */
+/**
+ * Explains an address that the user did not set: its embedded Postgres may have stopped with
+ * `start`.
+ */
 async function describeOrigin(startedOn: string): Promise<string> {
   const isRunning = await isLockHeld(dataDirAt(startedOn).lockFile);
   const state = isRunning ? 'is running' : 'is not running: start it (kasgres start)';

@@ -55,12 +55,16 @@ export function createClient({ apiKey, fetch = globalThis.fetch, retry, ...optio
       paginate<Path>((page) => send('get', path, page) as Promise<ResponseBody<'get', Path>>, request),
 
     /**
-     * Yields what happens on the chain, to addresses or in the mempool, in steps. Reconnects and continues by itself.
+     * Yields what happens on the chain, to addresses or in the mempool, in steps. Reconnects and
+     * continues by itself.
      * @throws StreamError if the server refuses to continue
      */
     subscribe: (options?: SubscribeOptions) => subscribe({ baseUrl, apiKey, fetch }, options),
 
-    /** openapi-fetch itself, which never throws for a status: for headers of responses, entity tags and the like. */
+    /**
+     * openapi-fetch itself, which never throws for a status: for headers of responses, entity tags
+     * and the like.
+     */
     http,
   };
 }

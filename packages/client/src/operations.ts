@@ -20,7 +20,9 @@ export type PostPath = PathWith<'post'>;
 type Operation<M extends Method, Path extends PathWith<M>> =
   paths[Path] extends Record<M, infer O extends object> ? O : never;
 
-/** The parameters (`params.path`, `params.query`), the body, and options of `fetch` (`signal`, …). */
+/**
+ * The parameters (`params.path`, `params.query`), the body, and options of `fetch` (`signal`, …).
+ */
 export type Request<M extends Method, Path extends PathWith<M>> = FetchOptions<Operation<M, Path>>;
 
 /** The body of a response with status 200. */

@@ -1,4 +1,7 @@
-/** Iterates over listings page by page: each page begins behind the last item of the previous one, or behind what a filter has dropped. */
+/**
+ * Iterates over listings page by page: each page begins behind the last item of the previous one,
+ * or behind what a filter has dropped.
+ */
 import type { GetPath, Request, ResponseBody, Schema } from './operations.ts';
 
 interface Page {

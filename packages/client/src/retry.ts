@@ -1,4 +1,7 @@
-/** Retries requests after a 429 (request units are spent) or a 503 (a dependency is unavailable), as `retry-after` says. */
+/**
+ * Retries requests after a 429 (request units are spent) or a 503 (a dependency is unavailable), as
+ * `retry-after` says.
+ */
 
 import { sleep } from './sleep.ts';
 

@@ -1,4 +1,7 @@
-/** Follows the stream of the API: reconnects by itself and continues where it was, so that no step is missed or seen by half. */
+/**
+ * Follows the stream of the API: reconnects by itself and continues where it was, so that no step
+ * is missed or seen by half.
+ */
 
 import type { ErrorDetail } from './api-error.ts';
 import { keyHeader } from './key-header.ts';
@@ -6,14 +9,20 @@ import type { Schema } from './operations.ts';
 import { sleep } from './sleep.ts';
 
 export interface SubscribeOptions {
-  /** `chain` by default. With addresses, `address` is included; with covenants or a template, `covenant`. */
+  /**
+   * `chain` by default. With addresses, `address` is included; with covenants or a template,
+   * `covenant`.
+   */
   events?: readonly StreamEvent['event'][];
   addresses?: readonly string[];
   /** Ids of covenants. */
   covenants?: readonly string[];
   /** Instead of covenants: the events after which a covenant has this template. */
   template?: string;
-  /** Blue scores after which accepted transactions of the addresses and covenants are announced as `confirmed`. */
+  /**
+   * Blue scores after which accepted transactions of the addresses and covenants are announced as
+   * `confirmed`.
+   */
   confirmations?: number;
   /** Adds the ids of accepted transactions to added chain blocks. */
   acceptedIds?: boolean;
@@ -31,7 +40,10 @@ type WithoutId<Event> = Event extends unknown ? Omit<Event, 'id'> : never;
 /** `event` tells the type of `data`. */
 export type StreamEvent = WithoutId<Exclude<Message, { event: 'heartbeat' | 'error' }>>;
 
-/** The events until the chain block `cursor` was reached: apply it as a whole. Events that belong to no step come alone, without a cursor. */
+/**
+ * The events until the chain block `cursor` was reached: apply it as a whole. Events that belong to
+ * no step come alone, without a cursor.
+ */
 export interface StreamStep {
   cursor: string | undefined;
   events: StreamEvent[];

@@ -1,4 +1,7 @@
-/** The database: connections, schema, COPY, keys, tags, clusters and logins. Embedded Postgres and test helpers have separate entries. */
+/**
+ * The database: connections, schema, COPY, keys, tags, clusters and logins. Embedded Postgres and
+ * test helpers have separate entries.
+ */
 export { approveCluster, listClustersAtLimit, rejectHeldMerges } from './clusters/cluster-reviews.ts';
 export { clusterRoots } from './clusters/cluster-roots.ts';
 export { addTagsOfMembers, moveClusterTags, splitClusterTags } from './clusters/cluster-tags.ts';

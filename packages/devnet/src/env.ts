@@ -1,4 +1,7 @@
-/** The environment of the simulated node. Each `DEVNET_…` variable can be given as a flag too: `DEVNET_PAST_BLOCKS` is `--past-blocks`. */
+/**
+ * The environment of the simulated node. Each `DEVNET_…` variable can be given as a flag too:
+ * `DEVNET_PAST_BLOCKS` is `--past-blocks`.
+ */
 import { parseArgs } from 'node:util';
 import { EnvError, LOG_LEVELS, readEnv } from '@kasgres/runtime';
 import { z } from 'zod';

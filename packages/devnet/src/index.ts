@@ -1,6 +1,7 @@
 /**
- * A simulated node: a DAG in memory with the responses of a Kaspa node (`dag`), its gRPC and p2p (`rpc`, `p2p`), people who pay (`economy`), and
- * a network of miners that makes such a DAG (`simulation`).
+ * A simulated node: a DAG in memory with the responses of a Kaspa node (`dag`), its gRPC and p2p
+ * (`rpc`, `p2p`), people who pay (`economy`), and a network of miners that makes such a DAG
+ * (`simulation`).
  */
 export { acceptedBy } from './dag/responses/chain.ts';
 export { sinkAnticone } from './dag/responses/get-blocks.ts';

@@ -1,4 +1,7 @@
-/** The simulated node as a process: it announces its address, stops on a signal, and continues its chain after a kill. */
+/**
+ * The simulated node as a process: it announces its address, stops on a signal, and continues its
+ * chain after a kill.
+ */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';

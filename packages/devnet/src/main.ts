@@ -1,4 +1,7 @@
-/** The simulated node as a process. Once it serves, it prints `{"url":"grpc://…"}` and sends the same to its parent. It logs to stderr. */
+/**
+ * The simulated node as a process. Once it serves, it prints `{"url":"grpc://…"}` and sends the
+ * same to its parent. It logs to stderr.
+ */
 import { renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createLogger, runProgram, sleep, untilAborted } from '@kasgres/runtime';
@@ -41,7 +44,10 @@ function announce(message: { url: string }): void {
   process.send?.(message);
 }
 
-/** Writes an address with a long history and the tags of large owners, for the program that starts a demo. */
+/**
+ * Writes an address with a long history and the tags of large owners, for the program that starts a
+ * demo.
+ */
 function writeDemoFile(path: string, { node, simulation }: OpenSimulatedDag): void {
   const tags = landmarks(simulation.keyring, node.network.addressPrefix);
   const demo = { network: node.network.id, address: tags[0]?.address, tags };
@@ -50,7 +56,10 @@ function writeDemoFile(path: string, { node, simulation }: OpenSimulatedDag): vo
   renameSync(`${path}.new`, path);
 }
 
-/** The simulated network in real time: blocks and payments occur at random moments with the given mean rates. */
+/**
+ * The simulated network in real time: blocks and payments occur at random moments with the given
+ * mean rates.
+ */
 export interface Pace {
   blocksPerSecond: number;
   transactionsPerSecond: number;
@@ -70,7 +79,8 @@ async function again(timesPerSecond: number, signal: AbortSignal, act: () => voi
   for (;;) {
     // Independent events have exponential gaps.
     dueAt += (-Math.log(1 - Math.random()) * 1_000) / timesPerSecond;
-    // Delays of timers are made up for, so that the rate is exact; those of a suspended machine are not.
+    // Delays of timers are made up for, so that the rate is exact; those of a suspended machine are
+    // not.
     dueAt = Math.max(dueAt, performance.now() - MADE_UP_MS);
     await sleep(Math.max(0, dueAt - performance.now()), signal);
     act();

@@ -1,4 +1,7 @@
-/** The pages by path. The API serves the document for these paths only (packages/api/src/explorer/explorer.ts). */
+/**
+ * The pages by path. The API serves the document for these paths only
+ * (packages/api/src/explorer/explorer.ts).
+ */
 import { LocationProvider, Route, Router } from 'preact-iso';
 import { KeyPrompt } from './components/key-prompt.tsx';
 import { Page } from './components/page.tsx';

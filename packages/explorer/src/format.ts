@@ -8,7 +8,9 @@ const whole = new Intl.NumberFormat('en');
 export const formatCount = (value: number | string | bigint): string =>
   whole.format(typeof value === 'string' ? BigInt(value) : value);
 
-/** Returns the parts of an amount before and after the decimal point, always with eight decimals. */
+/**
+ * Returns the parts of an amount before and after the decimal point, always with eight decimals.
+ */
 export function splitAmount(sompi: string | bigint): { sign: string; kas: string; fraction: string } {
   const value = BigInt(sompi);
   const absolute = value < 0n ? -value : value;
@@ -98,7 +100,10 @@ export function formatDuration(seconds: number): string {
 const UNSEEN = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\p{Noncharacter_Code_Point}]/u;
 const UNSEEN_OR_HALF = new RegExp(`${UNSEEN.source}|\\p{Cs}`, 'gu');
 
-/** Returns a text of the chain with those characters, and halves of characters, as escape sequences, so that it cannot look like another one. */
+/**
+ * Returns a text of the chain with those characters, and halves of characters, as escape sequences,
+ * so that it cannot look like another one.
+ */
 export const escapeUnseen = (text: string): string =>
   text.replaceAll(UNSEEN_OR_HALF, (character) => `\\u{${(character.codePointAt(0) ?? 0).toString(16)}}`);
 
@@ -106,7 +111,10 @@ export const escapeUnseen = (text: string): string =>
 export const bytesOfHex = (hex: string): Uint8Array<ArrayBuffer> =>
   Uint8Array.from(hex.replace(/^0x/, '').match(/../g) ?? [], (byte) => Number.parseInt(byte, 16));
 
-/** Returns bytes in hex as text; undefined if they are not UTF-8, or have characters that a reader cannot see. */
+/**
+ * Returns bytes in hex as text; undefined if they are not UTF-8, or have characters that a reader
+ * cannot see.
+ */
 export function textOfHex(hex: string): string | undefined {
   try {
     const text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytesOfHex(hex));

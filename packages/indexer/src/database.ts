@@ -1,18 +1,26 @@
-/** The connections of the indexer. Statements have no time limit, and both ends detect a lost connection. */
+/**
+ * The connections of the indexer. Statements have no time limit, and both ends detect a lost
+ * connection.
+ */
 import { type Connection, connect } from '@kasgres/database';
 import type { ClientBase } from 'pg';
 
-/** One writes, one reads, one removes old rows, one analyses tables and is used between attempts, and one notifies of commits. */
+/**
+ * One writes, one reads, one removes old rows, one analyses tables and is used between attempts,
+ * and one notifies of commits.
+ */
 const CONNECTIONS = 5;
 const ASK_AFTER_SILENCE_MS = 10_000;
 
 const SETTINGS = {
-  // The end of the first catch-up may take hours. These override limits of the role and the database.
+  // The end of the first catch-up may take hours. These override limits of the role and the
+  // database.
   statement_timeout: '0',
   lock_timeout: '0',
   idle_in_transaction_session_timeout: '0',
   idle_session_timeout: '0',
-  // The server detects a lost indexer, even during a long statement, before the next one gives up on the lock (writer-lock.ts).
+  // The server detects a lost indexer, even during a long statement, before the next one gives up
+  // on the lock (writer-lock.ts).
   client_connection_check_interval: '5s',
   tcp_keepalives_idle: '5',
   tcp_keepalives_interval: '2',
@@ -31,7 +39,10 @@ export function openDatabase(url: string, askAfterSilenceMs = ASK_AFTER_SILENCE_
   });
 }
 
-/** Opens the connection of clustering. Its statements go from keys to rows by indexes, regardless of the planner's estimates. */
+/**
+ * Opens the connection of clustering. Its statements go from keys to rows by indexes, regardless of
+ * the planner's estimates.
+ */
 export function openClusteringDatabase(url: string, askAfterSilenceMs = ASK_AFTER_SILENCE_MS): Connection {
   return connect({
     url,
@@ -44,7 +55,8 @@ export function openClusteringDatabase(url: string, askAfterSilenceMs = ASK_AFTE
       enable_mergejoin: 'off',
       enable_seqscan: 'off',
       max_parallel_workers_per_gather: '0',
-      // A step holds the lock on the checkpoint. If this process hangs, the indexer must not wait for it.
+      // A step holds the lock on the checkpoint. If this process hangs, the indexer must not wait
+      // for it.
       idle_in_transaction_session_timeout: '30s',
     },
   });
@@ -52,11 +64,16 @@ export function openClusteringDatabase(url: string, askAfterSilenceMs = ASK_AFTE
 
 interface Session {
   pid: number;
-  /** Distinguishes it from another session with the same pid, after a restart or at another server. */
+  /**
+   * Distinguishes it from another session with the same pid, after a restart or at another server.
+   */
   backend_start: string;
 }
 
-/** The sessions of this process at the server. After a silently lost connection, a session keeps its locks until it is terminated. */
+/**
+ * The sessions of this process at the server. After a silently lost connection, a session keeps its
+ * locks until it is terminated.
+ */
 export class Sessions {
   #previous: Session[] = [];
 

@@ -17,17 +17,26 @@ export interface BootstrapTiming {
   /** Pauses before a UTXO set that does not match its commitment is read again. */
   rereadPausesMs: readonly number[];
   pollMs: number;
-  /** From the publication of a new pruning point until the node has probably advanced its UTXO set to it. */
+  /**
+   * From the publication of a new pruning point until the node has probably advanced its UTXO set
+   * to it.
+   */
   settleMs: number;
   standstillMs: number;
 }
 
 export interface IndexerOptions extends SourceLimits {
   memoryTransactions: number;
-  /** The p2p address of a node that serves its UTXO set; by default the followed node at its network's port. */
+  /**
+   * The p2p address of a node that serves its UTXO set; by default the followed node at its
+   * network's port.
+   */
   p2pUrl: string | undefined;
   onGap: 'stop' | 'record';
-  /** By default those of the network; for a network with overridden parameters, which no RPC returns. */
+  /**
+   * By default those of the network; for a network with overridden parameters, which no RPC
+   * returns.
+   */
   finalityDepth?: bigint | undefined;
   pruningDepth?: bigint | undefined;
   bootstrapTiming?: BootstrapTiming;
@@ -57,8 +66,8 @@ export interface IndexerDependencies extends RunIndexerOptions {
   timing: BootstrapTiming;
   p2pUrl: string;
   /**
-   * Set if no node has the chain after the checkpoint, and this one can serve the index after a gap: the error to exit with, unless the index
-   * may restart at a pruning point.
+   * Set if no node has the chain after the checkpoint, and this one can serve the index after a
+   * gap: the error to exit with, unless the index may restart at a pruning point.
    */
   gap: FatalError | undefined;
 }

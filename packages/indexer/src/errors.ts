@@ -1,4 +1,7 @@
-/** The node's responses contradict each other or a block is incomplete; a retry from the checkpoint usually succeeds. */
+/**
+ * The node's responses contradict each other or a block is incomplete; a retry from the checkpoint
+ * usually succeeds.
+ */
 export class IncompleteUpdateError extends Error {
   override readonly name = 'IncompleteUpdateError';
 }

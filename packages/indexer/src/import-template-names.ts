@@ -1,4 +1,7 @@
-/** Imports the file of names of templates that is part of this version, so that programs have names without a step of the operator. */
+/**
+ * Imports the file of names of templates that is part of this version, so that programs have names
+ * without a step of the operator.
+ */
 import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import {

@@ -58,7 +58,9 @@ export async function loadPreBootstrapBlocks(client: ClientBase, memory: Memory)
   for (const row of rows) memory.preBootstrapBlocks.set(toHex(row.hash), Number(row.id));
 }
 
-/** The indexed chain from the checkpoint down. It must not be read while a batch is being applied. */
+/**
+ * The indexed chain from the checkpoint down. It must not be read while a batch is being applied.
+ */
 export interface OwnChain {
   depth(): Promise<number>;
   /** Returns the chain block at a depth below the checkpoint, which has depth 0. */

@@ -1,4 +1,7 @@
-/** Follows the chain from the checkpoint, and prepares each batch while the previous one is applied. A failure drops all state in memory. */
+/**
+ * Follows the chain from the checkpoint, and prepares each batch while the previous one is applied.
+ * A failure drops all state in memory.
+ */
 import { describeBlocking, socketOf, takeWriterLock } from '@kasgres/database';
 import { NodeUnsuitableError } from '@kasgres/node';
 import type { FatalError } from '@kasgres/runtime';
@@ -33,10 +36,16 @@ import {
 import { findGenesis } from './bootstrap/bootstrap-block.ts';
 import { discardIndex, canBootstrapAgain } from './bootstrap/discard-index.ts';
 
-/** A batch or a retention cut usually ends within this time. Programs exit 25 seconds after a signal. */
+/**
+ * A batch or a retention cut usually ends within this time. Programs exit 25 seconds after a
+ * signal.
+ */
 const DISCONNECT_AFTER_MS = 5_000;
 
-/** Returns after a bootstrap at a pruning point, which the next call follows. @throws FatalError if a retry cannot help */
+/**
+ * Returns after a bootstrap at a pruning point, which the next call follows.
+ * @throws FatalError if a retry cannot help
+ */
 export async function followChain(dependencies: IndexerDependencies, signal: AbortSignal): Promise<void> {
   const clients: PoolClient[] = [];
   const lost = new AbortController();
@@ -44,7 +53,8 @@ export async function followChain(dependencies: IndexerDependencies, signal: Abo
   const disconnecting = disconnectLater(clients, signal);
   const open = async (): Promise<PoolClient> => {
     const client = await dependencies.database.pool.connect();
-    // A connection that is lost between queries must stop the attempt, too: the address may lead to another server now.
+    // A connection that is lost between queries must stop the attempt, too: the address may lead to
+    // another server now.
     client.on('error', (error) => lost.abort(error));
     clients.push(client);
     return client;
@@ -66,8 +76,9 @@ export async function followChain(dependencies: IndexerDependencies, signal: Abo
 }
 
 /**
- * Cuts the connections some seconds after the signal, because the program must stop although a statement may take an hour. As after a crash, the
- * server cancels the statement and rolls back its transaction. A commit that was sent may still succeed; the next attempt reads the checkpoint.
+ * Cuts the connections some seconds after the signal, because the program must stop although a
+ * statement may take an hour. As after a crash, the server cancels the statement and rolls back its
+ * transaction. A commit that was sent may still succeed; the next attempt reads the checkpoint.
  */
 function disconnectLater(clients: readonly PoolClient[], signal: AbortSignal): { cancel: () => void } {
   let timer: NodeJS.Timeout | undefined;
@@ -260,7 +271,10 @@ class Attempt {
     return batch;
   }
 
-  /** @param timestamp of the last chain block; passed alone so that the update is freed while its rows are applied */
+  /**
+   * @param timestamp of the last chain block; passed alone so that the update is freed while its
+   * rows are applied
+   */
   #startApplying(batch: Batch, atTip: boolean, timestamp: bigint | undefined): void {
     const { client, metrics, progress, log, notices } = this.#dependencies;
     const run = async (): Promise<void> => {
@@ -317,7 +331,10 @@ class Attempt {
   }
 }
 
-/** Returns none unless the attempt sees the whole first catch-up, from genesis or from the UTXO set of a bootstrap. */
+/**
+ * Returns none unless the attempt sees the whole first catch-up, from genesis or from the UTXO set
+ * of a bootstrap.
+ */
 function createCandidates(found: Checkpoint | undefined): CandidateTransactions | undefined {
   if (found === undefined) return new CandidateTransactions(false);
   return found.firstCatchUp && found.chainIndex === 0 ? new CandidateTransactions(true) : undefined;

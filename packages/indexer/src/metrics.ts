@@ -32,7 +32,10 @@ export class Positions {
     return Math.max(0, this.nodeBlueScore - this.blueScore);
   }
 
-  /** Returns 0 at the node's sink regardless of its age, since a quiet network mines no blocks (as in /v1/status). */
+  /**
+   * Returns 0 at the node's sink regardless of its age, since a quiet network mines no blocks (as
+   * in /v1/status).
+   */
   lagSeconds(nowMs: number): number {
     if (this.blueScore >= this.nodeBlueScore) return 0;
     return Math.max(0, (nowMs - this.#timestampMs) / 1_000);

@@ -1,4 +1,7 @@
-/** Chooses the node of NODE_URL to follow. Each node has a separate client, so a batch never mixes responses of two. */
+/**
+ * Chooses the node of NODE_URL to follow. Each node has a separate client, so a batch never mixes
+ * responses of two.
+ */
 import {
   nameOfNode,
   NodeClient,
@@ -16,7 +19,10 @@ export interface NodeChoiceOptions {
   metrics: Pick<Metrics, 'nodeFailovers' | 'nodeFollowed'>;
 }
 
-/** `gap`: the next attempt may cross the gap on the current node; it has the error to exit with if the index may not. */
+/**
+ * `gap`: the next attempt may cross the gap on the current node; it has the error to exit with if
+ * the index may not.
+ */
 export type Failover = 'continue' | 'pause' | { readonly gap: FatalError };
 
 export class NodeChoice {
@@ -50,7 +56,10 @@ export class NodeChoice {
     return nameOfNode(this.url);
   }
 
-  /** Returns the client of the current node. An only node is awaited; with several, the first call to an unavailable node fails over. */
+  /**
+   * Returns the client of the current node. An only node is awaited; with several, the first call
+   * to an unavailable node fails over.
+   */
   async connect(signal: AbortSignal): Promise<NodeClient> {
     if (this.#options.urls.length === 1) await this.#client.waitUntilConnected({ signal });
     return this.#client;
@@ -62,8 +71,9 @@ export class NodeChoice {
   }
 
   /**
-   * Moves to the next node, and tells the caller to pause if every node has failed since the last pause or progress. If every node has refused
-   * permanently, the gap is crossed on each node that lacks the checkpoint, one after another, after that node has refused again.
+   * Moves to the next node, and tells the caller to pause if every node has failed since the last
+   * pause or progress. If every node has refused permanently, the gap is crossed on each node that
+   * lacks the checkpoint, one after another, after that node has refused again.
    * @throws FatalError if every node has refused permanently and none of them can cross the gap
    */
   async failOver(error: Error): Promise<Failover> {
@@ -76,7 +86,8 @@ export class NodeChoice {
     const hasMore = this.#failed < length;
     if (!hasMore) {
       this.#failed = 0;
-      // An unavailable node may be able to continue without a gap, so the nodes are asked again. Once all have refused, none can.
+      // An unavailable node may be able to continue without a gap, so the nodes are asked again.
+      // Once all have refused, none can.
       if (!this.#haveAllRefused) this.#refusals.clear();
     }
     if (length > 1) await this.#moveTo((this.#index + 1) % length, error);
@@ -88,7 +99,8 @@ export class NodeChoice {
   }
 
   #addRefusal(error: NodeUnsuitableError): void {
-    // A node that could not serve the index after the gap still lacks the checkpoint. Overwriting the reason would try it again without end.
+    // A node that could not serve the index after the gap still lacks the checkpoint. Overwriting
+    // the reason would try it again without end.
     const known = this.#refusals.get(this.#index)?.reason;
     const couldNotCross = known === 'wrong-utxo-set' || known === 'below-bootstrap';
     if (!couldNotCross || !isGapReason(error.reason)) this.#refusals.set(this.#index, error);

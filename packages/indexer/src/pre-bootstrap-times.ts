@@ -1,4 +1,7 @@
-/** Stores the times of earlier DAA scores, from which the API estimates times. Nodes keep the headers of pruning points, so it is requested once. */
+/**
+ * Stores the times of earlier DAA scores, from which the API estimates times. Nodes keep the
+ * headers of pruning points, so it is requested once.
+ */
 import type { Connection } from '@kasgres/database';
 import { type DaaTimestamp, type Network, spreadDaaScores } from '@kasgres/kaspa';
 import { type NodeClient, NodeProtocolError } from '@kasgres/node';

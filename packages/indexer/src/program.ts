@@ -13,7 +13,9 @@ import { runIndexer } from './run-indexer.ts';
 import { watchAnalysts } from './watch-analysts.ts';
 import { watchNotificationQueue } from './watch-notification-queue.ts';
 
-/** Runs until a signal or a fatal error. Tests override options that follow from the memory limit. */
+/**
+ * Runs until a signal or a fatal error. Tests override options that follow from the memory limit.
+ */
 export function runIndexerProgram(overrides: Partial<IndexerOptions> = {}): Promise<void> {
   return runProgram('indexer', async ({ signal, shutdown, useLogger }) => {
     const env = readEnv(envSchema, process.env, REPLACED_VARIABLES);

@@ -1,4 +1,7 @@
-/** Logs position, rate and remaining time every few seconds during a catch-up, and once a minute at the tip. */
+/**
+ * Logs position, rate and remaining time every few seconds during a catch-up, and once a minute at
+ * the tip.
+ */
 import type { Logger } from '@kasgres/runtime';
 import type { Batch } from './prepare/batch.ts';
 

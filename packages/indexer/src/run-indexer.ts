@@ -1,4 +1,7 @@
-/** Follows the chain and retries after transient failures. Permanent failures stop the program with an explanation. */
+/**
+ * Follows the chain and retries after transient failures. Permanent failures stop the program with
+ * an explanation.
+ */
 import { checkSchema, isDataError, isDiskFull, isQueryCanceled, isRetryableDatabaseError } from '@kasgres/database';
 import type { Network } from '@kasgres/kaspa';
 import {
@@ -22,13 +25,17 @@ import { followChain } from './indexer.ts';
 import type { FailureKind } from './metrics.ts';
 import { watchNode } from './watch-node.ts';
 
-/** The program gives up after this many consecutive failures of unknown kind for each node, without a batch between them. */
+/**
+ * The program gives up after this many consecutive failures of unknown kind for each node, without
+ * a batch between them.
+ */
 const MAX_UNKNOWN_FAILURES = 5;
 const CHECK_DEADLINE_MS = 10_000;
 const MAX_PAUSE_MS = 10_000;
 /**
- * Kinds that fail over to the next node at once. Inconsistent responses may come from different moments and are retried once first, as are
- * failures of unknown kind, which may be due to a response, too.
+ * Kinds that fail over to the next node at once. Inconsistent responses may come from different
+ * moments and are retried once first, as are failures of unknown kind, which may be due to a
+ * response, too.
  */
 const NODE_FAILURES: ReadonlySet<FailureKind> = new Set([
   'node-unavailable',
@@ -81,7 +88,8 @@ export async function runIndexer(dependencies: RunIndexerOptions, signal: AbortS
       if (unknownFailures >= MAX_UNKNOWN_FAILURES * nodes.count) throw error;
       wrongResponses = kind === 'node-response' || kind === 'unknown' ? wrongResponses + 1 : 0;
       metrics.failures.inc({ kind });
-      // Between two attempts to cross the gap the node refuses again, so wrong responses never follow each other.
+      // Between two attempts to cross the gap the node refuses again, so wrong responses never
+      // follow each other.
       if (NODE_FAILURES.has(kind) || wrongResponses > 1 || (wasCrossing && kind === 'node-response')) {
         // The next node gets its retry, too.
         wrongResponses = 0;

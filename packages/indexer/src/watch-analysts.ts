@@ -1,4 +1,7 @@
-/** Enforces the limits of analysts from outside, since a session may switch off the statement_timeout of its login: cancels, then terminates. */
+/**
+ * Enforces the limits of analysts from outside, since a session may switch off the
+ * statement_timeout of its login: cancels, then terminates.
+ */
 import { type Connection, DEFAULT_TIMEOUT_SECONDS, IS_ANALYST, TRANSACTION_TIMEOUTS } from '@kasgres/database';
 import { type Logger, sleep } from '@kasgres/runtime';
 
@@ -61,7 +64,10 @@ const SINCE = {
   'other database': 'backend_start',
 } as const;
 
-/** Whether the session `s` of the role `r` is in our database or in one that the role may connect to by a grant. */
+/**
+ * Whether the session `s` of the role `r` is in our database or in one that the role may connect to
+ * by a grant.
+ */
 const IS_IN_ITS_DATABASE = `
   (s.datid = (select oid from pg_database where datname = current_database())
    or exists (select from pg_database d cross join aclexplode(d.datacl) a

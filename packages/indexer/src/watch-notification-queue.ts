@@ -1,6 +1,7 @@
 /**
- * Keeps the queue of notifications from filling up. It is shared by all databases of the server, and nothing is removed from it that a session
- * that listens has not read: one that stays in a transaction, or does not read its connection, holds it.
+ * Keeps the queue of notifications from filling up. It is shared by all databases of the server,
+ * and nothing is removed from it that a session that listens has not read: one that stays in a
+ * transaction, or does not read its connection, holds it.
  */
 import { type Connection, IS_ANALYST } from '@kasgres/database';
 import { type Logger, sleep } from '@kasgres/runtime';
@@ -60,8 +61,9 @@ export async function watchNotificationQueue(
 }
 
 /**
- * No view says which sessions listen, so the oldest transaction of an analyst is the first suspect, if it is older than the high queue. Sessions
- * that block while they read notifications have a transaction, too.
+ * No view says which sessions listen, so the oldest transaction of an analyst is the first suspect,
+ * if it is older than the high queue. Sessions that block while they read notifications have a
+ * transaction, too.
  */
 const OLDEST = `
   select s.pid, r.rolname as login, s.xact_start::text as since,

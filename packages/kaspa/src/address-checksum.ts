@@ -1,6 +1,7 @@
 /**
- * The checksum of an address: CashAddr's 40-bit cyclic code over the prefix and the base-32 digits, computed in two halves of 20 bits.
- * With bigints it would take longer than the rest of the address.
+ * The checksum of an address: CashAddr's 40-bit cyclic code over the prefix and the base-32 digits,
+ * computed in two halves of 20 bits. With bigints it would take longer than the rest of the
+ * address.
  */
 
 export const CHECKSUM_DIGITS = 8;

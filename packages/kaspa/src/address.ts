@@ -1,13 +1,17 @@
 /**
- * Addresses: a prefix that names the network, a colon, and in base-32 digits a version byte, a payload and a checksum
- * (rusty-kaspa, crypto/addresses). The only valid text of an address is lower case and has its prefix.
+ * Addresses: a prefix that names the network, a colon, and in base-32 digits a version byte, a
+ * payload and a checksum (rusty-kaspa, crypto/addresses). The only valid text of an address is
+ * lower case and has its prefix.
  */
 import { CHECKSUM_DIGITS, writeChecksum } from './address-checksum.ts';
 
 export const ADDRESS_PREFIXES = ['kaspa', 'kaspatest', 'kaspasim', 'kaspadev'] as const;
 export type AddressPrefix = (typeof ADDRESS_PREFIXES)[number];
 
-/** The kind of payload: a Schnorr public key (32 bytes), an ECDSA public key (33), the hash of a script (32). */
+/**
+ * The kind of payload: a Schnorr public key (32 bytes), an ECDSA public key (33), the hash of a
+ * script (32).
+ */
 export const ADDRESS_VERSION = { pubKey: 0, pubKeyEcdsa: 1, scriptHash: 8 } as const;
 export type AddressVersion = (typeof ADDRESS_VERSION)[keyof typeof ADDRESS_VERSION];
 
@@ -60,7 +64,10 @@ export function encodeAddress({ prefix, version, payload }: Address): string {
   return textBuffer.toString('latin1', 0, length);
 }
 
-/** Writes the bits of version and payload into `digitBuffer`, padded with zeros, and returns the number of digits. */
+/**
+ * Writes the bits of version and payload into `digitBuffer`, padded with zeros, and returns the
+ * number of digits.
+ */
 function writeDigits(version: number, payload: Uint8Array): number {
   let pending = version;
   let pendingBits = 8;

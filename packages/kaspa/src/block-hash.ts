@@ -39,8 +39,9 @@ function writeBlueWork(blueWork: bigint): void {
 }
 
 /**
- * Returns the root of a binary tree over the given hashes; for `hashMerkleRoot` these are the block's transaction hashes.
- * An odd hash is paired with zeros; one hash is its own root; the root of none is zeros.
+ * Returns the root of a binary tree over the given hashes; for `hashMerkleRoot` these are the
+ * block's transaction hashes. An odd hash is paired with zeros; one hash is its own root; the root
+ * of none is zeros.
  */
 export function merkleRoot(hashes: readonly Hash[]): Hash {
   let level = hashes;

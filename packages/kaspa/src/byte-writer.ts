@@ -1,6 +1,6 @@
 /**
- * Serialises the input of hash functions: little-endian integers and length-prefixed byte strings. A writer is reused, so that
- * hashing allocates nothing but its result.
+ * Serialises the input of hash functions: little-endian integers and length-prefixed byte strings.
+ * A writer is reused, so that hashing allocates nothing but its result.
  */
 export class ByteWriter {
   #bytes = new Uint8Array(1024);

@@ -1,6 +1,7 @@
 /**
- * The payload of a coinbase transaction names the miner of *this* block, who is paid when a later chain block merges it
- * (rusty-kaspa, consensus/src/processes/coinbase.rs). The outputs of the same transaction pay for the blocks that this one merges.
+ * The payload of a coinbase transaction names the miner of *this* block, who is paid when a later
+ * chain block merges it (rusty-kaspa, consensus/src/processes/coinbase.rs). The outputs of the same
+ * transaction pay for the blocks that this one merges.
  */
 import type { ScriptPublicKey } from './model.ts';
 

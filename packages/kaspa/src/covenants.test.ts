@@ -21,7 +21,10 @@ function input(byte: number): TransactionInput {
   };
 }
 
-/** Computed with BLAKE2b of Python's hashlib over the serialisation in rusty-kaspa, consensus/core/src/hashing/covenant_id.rs. */
+/**
+ * Computed with BLAKE2b of Python's hashlib over the serialisation in rusty-kaspa,
+ * consensus/core/src/hashing/covenant_id.rs.
+ */
 describe('the id of a covenant', () => {
   test.each([
     {

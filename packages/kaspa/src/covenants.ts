@@ -1,14 +1,17 @@
 /**
- * Covenant ids (KIP-20; rusty-kaspa, consensus/core/src/hashing/covenant_id.rs and crypto/txscript/src/covenants.rs). An output that is
- * bound to a covenant either continues the covenant of the UTXO that its authorising input spends, or belongs to the genesis of a
- * covenant, whose id is a hash of that outpoint and of the outputs.
+ * Covenant ids (KIP-20; rusty-kaspa, consensus/core/src/hashing/covenant_id.rs and
+ * crypto/txscript/src/covenants.rs). An output that is bound to a covenant either continues the
+ * covenant of the UTXO that its authorising input spends, or belongs to the genesis of a covenant,
+ * whose id is a hash of that outpoint and of the outputs.
  */
 import { ByteWriter } from './byte-writer.ts';
 import { toHex } from './format.ts';
 import { hashCovenantId } from './keyed-hash.ts';
 import type { Hash, Outpoint, Transaction, TransactionOutput } from './model.ts';
 
-/** The fields of an output to which the id of a covenant commits. The binding itself is left out. */
+/**
+ * The fields of an output to which the id of a covenant commits. The binding itself is left out.
+ */
 export type FoundingOutput = Pick<TransactionOutput, 'amount' | 'scriptPublicKey'>;
 
 /** Why consensus rejects the bindings of a transaction. */
@@ -18,7 +21,10 @@ export type CovenantError =
 
 const writer = new ByteWriter();
 
-/** Returns the id of the covenant that the outputs, by index in ascending order, found by spending an outpoint. */
+/**
+ * Returns the id of the covenant that the outputs, by index in ascending order, found by spending
+ * an outpoint.
+ */
 export function covenantId(outpoint: Outpoint, outputs: readonly (readonly [index: number, FoundingOutput])[]): Hash {
   writer.reset().bytes(outpoint.transactionId).uint32(outpoint.index).length(outputs.length);
   for (const [index, { amount, scriptPublicKey }] of outputs) {
@@ -34,7 +40,8 @@ interface GenesisGroup {
 }
 
 /**
- * Checks every binding of a transaction as a node does, and returns the first error. That version 0 has no bindings is another rule.
+ * Checks every binding of a transaction as a node does, and returns the first error. That version 0
+ * has no bindings is another rule.
  * @param spentCovenantIds the covenant id of the UTXO that each input spends
  */
 export function checkCovenants(

@@ -3,15 +3,19 @@ import type { Crescendo, DaaTimestamp } from './networks.ts';
 
 const LARGEST_UINT64 = 2n ** 64n - 1n;
 
-/** The growth of a network's DAA score. A node ignores Crescendo here, and is off by weeks around it. */
+/**
+ * The growth of a network's DAA score. A node ignores Crescendo here, and is off by weeks around
+ * it.
+ */
 export interface Pace {
   targetTimePerBlockMs: number;
   crescendo?: Crescendo | undefined;
 }
 
 /**
- * Returns the time (Unix milliseconds) of a DAA score: interpolated between two points, extrapolated at the network's block time above
- * the last point, and equal to the first point's below it.
+ * Returns the time (Unix milliseconds) of a DAA score: interpolated between two points,
+ * extrapolated at the network's block time above the last point, and equal to the first point's
+ * below it.
  * @param points at least one, ascending by DAA score; only the neighbours of the score matter
  */
 export function estimateTimestamp(daaScore: bigint, points: readonly DaaTimestamp[], pace: Pace): bigint {
@@ -29,7 +33,10 @@ export function estimateTimestamp(daaScore: bigint, points: readonly DaaTimestam
   return above.timestamp;
 }
 
-/** Returns at most `count` DAA scores between two others (exclusive), ascending, at equal distances in time. */
+/**
+ * Returns at most `count` DAA scores between two others (exclusive), ascending, at equal distances
+ * in time.
+ */
 export function spreadDaaScores(from: bigint, to: bigint, count: number, pace: Pace): bigint[] {
   const scores = new Set<bigint>();
   const total = nominalTime(from, to, pace);
@@ -51,7 +58,10 @@ function firstAbove(daaScore: bigint, points: readonly DaaTimestamp[]): number {
   return low;
 }
 
-/** Interpolates as the node does, in doubles. A later point with an earlier timestamp counts as simultaneous. */
+/**
+ * Interpolates as the node does, in doubles. A later point with an earlier timestamp counts as
+ * simultaneous.
+ */
 function interpolate(daaScore: bigint, below: DaaTimestamp, above: DaaTimestamp, pace: Pace): bigint {
   if (above.timestamp <= below.timestamp) return 0n;
   const part = nominalTime(below.daaScore, daaScore, pace);

@@ -1,4 +1,7 @@
-/** The amount that a block may mint (rusty-kaspa, consensus/src/processes/coinbase.rs): the subsidy falls every month, to a half in a year. */
+/**
+ * The amount that a block may mint (rusty-kaspa, consensus/src/processes/coinbase.rs): the subsidy
+ * falls every month, to a half in a year.
+ */
 import type { Network } from './networks.ts';
 
 /** 30.4375 days. */

@@ -15,7 +15,8 @@ export function toHex(bytes: Uint8Array): string {
  * @throws HexError on an odd length or any other character
  */
 export function fromHex(text: string): Uint8Array {
-  // Buffer.from stops silently at the first invalid pair, and accepts some characters beyond ASCII as digits.
+  // Buffer.from stops silently at the first invalid pair, and accepts some characters beyond ASCII
+  // as digits.
   if (!HEX.test(text)) {
     throw new HexError(`Not hexadecimal: ${JSON.stringify(text.length > 80 ? `${text.slice(0, 80)}…` : text)}`);
   }
@@ -28,7 +29,10 @@ export const MAX_SOMPI: bigint = 29_000_000_000n * SOMPI_PER_KAS;
 
 const DECIMALS = 8;
 
-/** Formats sompi as an exact decimal number of KAS without trailing zeros: `5`, `0.00000001`, `-12.5`. */
+/**
+ * Formats sompi as an exact decimal number of KAS without trailing zeros: `5`, `0.00000001`,
+ * `-12.5`.
+ */
 export function formatKas(sompi: bigint): string {
   const sign = sompi < 0n ? '-' : '';
   const absolute = sompi < 0n ? -sompi : sompi;

@@ -1,6 +1,6 @@
 /**
- * The first block of each network (rusty-kaspa, consensus/core/src/config/genesis.rs). Mainnet's commits to the UTXO set of the chain
- * that it replaced.
+ * The first block of each network (rusty-kaspa, consensus/core/src/config/genesis.rs). Mainnet's
+ * commits to the UTXO set of the chain that it replaced.
  */
 import { ZERO_HASH } from './block-hash.ts';
 import { encodeCoinbasePayload } from './coinbase-payload.ts';

@@ -1,4 +1,6 @@
-/** Pure protocol code: the model of blocks and transactions, hashes, addresses, scripts, networks. */
+/**
+ * Pure protocol code: the model of blocks and transactions, hashes, addresses, scripts, networks.
+ */
 export {
   ADDRESS_PREFIXES,
   AddressError,

@@ -1,6 +1,6 @@
 /**
- * Kaspa's hash functions, keyed by domain (rusty-kaspa, crypto/hashes). They run in WebAssembly, compiled when this module loads;
- * docs/adr/0002-hashing.md has the reasons.
+ * Kaspa's hash functions, keyed by domain (rusty-kaspa, crypto/hashes). They run in WebAssembly,
+ * compiled when this module loads; docs/adr/0002-hashing.md has the reasons.
  */
 import { createBLAKE2b, createBLAKE3, type IHasher } from 'hash-wasm';
 import type { Hash } from './model.ts';
@@ -26,7 +26,9 @@ function toFunction(hasher: IHasher): HashFunction {
   return (data) => hasher.init().update(data).digest('binary');
 }
 
-/** BLAKE2b-256 without a key, as `OpBlake2b` computes it: the hash that a P2SH script commits to. */
+/**
+ * BLAKE2b-256 without a key, as `OpBlake2b` computes it: the hash that a P2SH script commits to.
+ */
 export const blake2b256: HashFunction = toFunction(await createBLAKE2b(BITS));
 
 const unkeyedBlake3 = await createBLAKE3(BITS);

@@ -1,6 +1,7 @@
 /**
- * The three masses that limit a block (rusty-kaspa, consensus/core/src/mass): compute mass for validating a transaction, transient
- * mass for storing its bytes until they are pruned, storage mass for its growth of the UTXO set (KIP-9). A coinbase has none.
+ * The three masses that limit a block (rusty-kaspa, consensus/core/src/mass): compute mass for
+ * validating a transaction, transient mass for storing its bytes until they are pruned, storage
+ * mass for its growth of the UTXO set (KIP-9). A coinbase has none.
  */
 import { HASH_BYTES } from './block-hash.ts';
 import type { Transaction, TransactionInput, TransactionOutput } from './model.ts';
@@ -55,7 +56,10 @@ export function transientMass(transaction: Transaction): bigint {
   return isCoinbase(transaction) ? 0n : BigInt(estimatedBytes(transaction) * TRANSIENT_MASS_PER_BYTE);
 }
 
-/** Returns the transient mass of a transaction by its compute mass, without its bytes. It is not a coinbase. */
+/**
+ * Returns the transient mass of a transaction by its compute mass, without its bytes. It is not a
+ * coinbase.
+ */
 export function transientMassFrom(computed: bigint, version: number, scripts: ScriptTotals): bigint {
   const bytes = (computed - BigInt(scriptMass(version, scripts))) / BigInt(MASS_PER_BYTE);
   return bytes * BigInt(TRANSIENT_MASS_PER_BYTE);
@@ -64,14 +68,19 @@ export function transientMassFrom(computed: bigint, version: number, scripts: Sc
 /** Blocks have room for twice as much transient mass as for the others. */
 const TRANSIENT_LIMIT_FACTOR = 2n;
 
-/** Returns the mass by which nodes measure fee rates: the largest one, relative to what a block has room for. */
+/**
+ * Returns the mass by which nodes measure fee rates: the largest one, relative to what a block has
+ * room for.
+ */
 export function normalizedMass(compute: bigint, storage: bigint, transient: bigint): bigint {
   const normalized = transient / TRANSIENT_LIMIT_FACTOR;
   const larger = compute > storage ? compute : storage;
   return larger > normalized ? larger : normalized;
 }
 
-/** Returns the size by consensus: that of a plain serialisation, which neither gRPC nor p2p uses. */
+/**
+ * Returns the size by consensus: that of a plain serialisation, which neither gRPC nor p2p uses.
+ */
 function estimatedBytes({ version, inputs, outputs, payload }: Transaction): number {
   return (
     UINT16_BYTES + // version
@@ -102,13 +111,16 @@ function outputBytes({ scriptPublicKey, covenant }: TransactionOutput): number {
 }
 
 const STORAGE_MASS_PARAMETER = 10n ** 12n;
-/** The size of a UTXO besides its script: outpoint, amount, DAA score, coinbase flag, version and length of the script. */
+/**
+ * The size of a UTXO besides its script: outpoint, amount, DAA score, coinbase flag, version and
+ * length of the script.
+ */
 const UTXO_BYTES = HASH_BYTES + UINT32_BYTES + 3 * UINT64_BYTES + 1 + UINT16_BYTES;
 const STORAGE_UNIT_BYTES = 100;
 
 /**
- * Returns the storage mass of a transaction: created outputs count more the smaller their amounts are, spent ones are credited, down
- * to zero.
+ * Returns the storage mass of a transaction: created outputs count more the smaller their amounts
+ * are, spent ones are credited, down to zero.
  * @param spent the outputs that the inputs refer to; empty for a coinbase
  * @throws RangeError on an amount of zero, which consensus forbids
  */
@@ -116,7 +128,8 @@ export function storageMass(spent: readonly TransactionOutput[], created: readon
   if (spent.length === 0) return 0n;
   const createdUnits = storageUnits(created);
   const spentUnits = storageUnits(spent);
-  // KIP-9 credits transactions that do not split their UTXOs with the harmonic mean of the inputs instead of the arithmetic one.
+  // KIP-9 credits transactions that do not split their UTXOs with the harmonic mean of the inputs
+  // instead of the arithmetic one.
   const isRelaxed = createdUnits === 1n || spentUnits === 1n || (createdUnits === 2n && spentUnits === 2n);
   const credit = isRelaxed ? harmonicMass(spent) : arithmeticMass(spent, spentUnits);
   const debit = harmonicMass(created);

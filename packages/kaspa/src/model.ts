@@ -1,9 +1,12 @@
 /**
- * Blocks and transactions. Names are the node's (protobuf, camelCase). Hashes, ids and scripts are raw bytes, 64-bit integers are
- * bigint, amounts are sompi, times are Unix milliseconds.
+ * Blocks and transactions. Names are the node's (protobuf, camelCase). Hashes, ids and scripts are
+ * raw bytes, 64-bit integers are bigint, amounts are sompi, times are Unix milliseconds.
  */
 
-/** A value of a named kind: the compiler refuses one of another kind in its place, and accepts a plain value. */
+/**
+ * A value of a named kind: the compiler refuses one of another kind in its place, and accepts a
+ * plain value.
+ */
 export type Kind<Value, Name extends string> = Value & { readonly kind?: Name };
 
 export type DaaScore = Kind<bigint, 'daa_score'>;

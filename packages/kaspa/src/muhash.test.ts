@@ -6,7 +6,10 @@ import type { Utxo } from './model.ts';
 import { MuHash } from './muhash.ts';
 import { getNetwork } from './networks.ts';
 
-/** The coinbases that the first blocks of a simnet node (kaspad 2.1.0) accepted, one a block, from DAA score 2 on. */
+/**
+ * The coinbases that the first blocks of a simnet node (kaspad 2.1.0) accepted, one a block, from
+ * DAA score 2 on.
+ */
 const COINBASES = [
   '0874f93a4ca7fa13d91c58ad71652f99a19bfffe492492a856da456a77661521',
   'db1a737e4ce67be1f1b686b7f789d3ee3223fa427699324210c482e258260a4b',
@@ -17,7 +20,10 @@ const COINBASES = [
 ];
 const MINER_SCRIPT = '20989c0b76cb563971fdc9bef31ec06c3560f3249d6ee9e5d83c57625596e05f6fac';
 const SUBSIDY = 5_000_000_000n;
-/** In the header of the block that accepted the first of them, and in that of the block that accepted the last. */
+/**
+ * In the header of the block that accepted the first of them, and in that of the block that
+ * accepted the last.
+ */
 const FIRST_COMMITMENT = 'f7728a2ec1fa8b54e8c2a0243254486991407ff9504209c5f2ad649e84a47813';
 const LAST_COMMITMENT = 'd982092ef3d72fd512deba7670a0416a0aaa09484c30bc3fdd545f58e16ef60c';
 

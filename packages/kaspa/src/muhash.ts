@@ -1,7 +1,8 @@
 /**
- * MuHash: the order-independent hash of a UTXO set that block headers commit to (rusty-kaspa, crypto/muhash). Each UTXO becomes a number
- * of 3072 bits, and the set is their product modulo a prime. Subsets can be hashed on several threads and combined, and a UTXO is
- * removed by dividing by its number.
+ * MuHash: the order-independent hash of a UTXO set that block headers commit to (rusty-kaspa,
+ * crypto/muhash). Each UTXO becomes a number of 3072 bits, and the set is their product modulo a
+ * prime. Subsets can be hashed on several threads and combined, and a UTXO is removed by dividing
+ * by its number.
  */
 import { chacha20 } from '@noble/ciphers/chacha.js';
 import { ByteWriter } from './byte-writer.ts';
@@ -21,7 +22,10 @@ const ZEROS = new Uint8Array(BYTES);
 
 export class MuHash {
   #product = 1n;
-  /** The product of the removed UTXOs. A division costs as much as hundreds of multiplications, so there is only one. */
+  /**
+   * The product of the removed UTXOs. A division costs as much as hundreds of multiplications, so
+   * there is only one.
+   */
   #divisor = 1n;
 
   /** @param product of another MuHash, possibly from another thread */
@@ -30,7 +34,9 @@ export class MuHash {
     this.#product = reduce(product);
   }
 
-  /** Represents the UTXOs in the set, regardless of the order in which they were added and removed. */
+  /**
+   * Represents the UTXOs in the set, regardless of the order in which they were added and removed.
+   */
   get product(): bigint {
     if (this.#divisor !== 1n) {
       this.#product = reduce(this.#product * inverse(this.#divisor));
@@ -79,9 +85,10 @@ function numberOf(utxo: Utxo): bigint {
 }
 
 /**
- * Returns the modular inverse by Lehmer's variant of the extended Euclidean algorithm (Knuth, The Art of Computer Programming, 4.5.2,
- * algorithm L): quotients are computed from the leading digits while these determine them, and one multiplication of the large numbers
- * replaces some twenty divisions. It is three to five times as fast as plain division steps.
+ * Returns the modular inverse by Lehmer's variant of the extended Euclidean algorithm (Knuth, The
+ * Art of Computer Programming, 4.5.2, algorithm L): quotients are computed from the leading digits
+ * while these determine them, and one multiplication of the large numbers replaces some twenty
+ * divisions. It is three to five times as fast as plain division steps.
  */
 function inverse(value: bigint): bigint {
   let [dividend, divisor] = [MODULUS, value % MODULUS];
@@ -114,7 +121,10 @@ function bitLength(value: number): number {
   return value === 0 ? 0 : Math.floor(Math.log2(value)) + 1;
 }
 
-/** Returns the steps of Euclid's algorithm that the leading digits determine, as a matrix of two rows; the identity if there are none. */
+/**
+ * Returns the steps of Euclid's algorithm that the leading digits determine, as a matrix of two
+ * rows; the identity if there are none.
+ */
 function euclideanSteps(dividend: number, divisor: number): [bigint, bigint, bigint, bigint] {
   let [x, y, a, b, c, d] = [dividend, divisor, 1, 0, 0, 1];
   while (y + c !== 0 && y + d !== 0) {
@@ -125,7 +135,10 @@ function euclideanSteps(dividend: number, divisor: number): [bigint, bigint, big
   return [BigInt(a), BigInt(b), BigInt(c), BigInt(d)];
 }
 
-/** Returns a number below 2^3072 or slightly above, which the next multiplication or the final remainder reduces. */
+/**
+ * Returns a number below 2^3072 or slightly above, which the next multiplication or the final
+ * remainder reduces.
+ */
 function reduce(product: bigint): bigint {
   return fold(fold(product));
 }

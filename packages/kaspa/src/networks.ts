@@ -1,6 +1,6 @@
 /**
- * The supported networks and their parameters (rusty-kaspa, consensus/core/src/config). All run at ten blocks per second. A private
- * network may override its parameters, and no RPC reports them.
+ * The supported networks and their parameters (rusty-kaspa, consensus/core/src/config). All run at
+ * ten blocks per second. A private network may override its parameters, and no RPC reports them.
  */
 import type { AddressPrefix } from './address.ts';
 import { fromHex } from './format.ts';
@@ -14,7 +14,10 @@ export interface DaaTimestamp {
   timestamp: bigint;
 }
 
-/** Before this DAA score blocks came at another rate, and their merkle roots did not cover the storage mass (KIP-14). */
+/**
+ * Before this DAA score blocks came at another rate, and their merkle roots did not cover the
+ * storage mass (KIP-14).
+ */
 export interface Crescendo {
   activationDaaScore: bigint;
   targetTimePerBlockMsBefore: number;
@@ -37,8 +40,8 @@ export interface Network {
   /** In blue score: a node refuses reorgs below it. */
   finalityDepth: bigint;
   /**
-   * In blue score: the depth from which work that is slow or impossible to undo relies on a chain block. The finality depth on the public
-   * networks, less on test networks, which are short.
+   * In blue score: the depth from which work that is slow or impossible to undo relies on a chain
+   * block. The finality depth on the public networks, less on test networks, which are short.
    */
   settledDepth: bigint;
   /** In blue score: a node keeps at least this much of the past. */
@@ -47,7 +50,10 @@ export interface Network {
   coinbaseMaturity: bigint;
   ghostdagK: number;
   mergesetSizeLimit: number;
-  /** A block merged by one more than this above its blue score counts neither for difficulty nor for DAA scores. */
+  /**
+   * A block merged by one more than this above its blue score counts neither for difficulty nor for
+   * DAA scores.
+   */
   difficultyWindowBlueScores: bigint;
   /** The port of gRPC. */
   rpcPort: number;

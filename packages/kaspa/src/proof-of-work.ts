@@ -1,6 +1,7 @@
 /**
- * Proof of work: `bits` is a 256-bit target in Bitcoin's compact form, difficulty the largest target divided by it, work the average
- * number of hashes per block. Blue work is the sum of the work of a block's blue past.
+ * Proof of work: `bits` is a 256-bit target in Bitcoin's compact form, difficulty the largest
+ * target divided by it, work the average number of hashes per block. Blue work is the sum of the
+ * work of a block's blue past.
  */
 
 const UINT256_BITS = 256;
@@ -29,7 +30,8 @@ export function workFromBits(bits: number): bigint {
 }
 
 /**
- * Parses blue work in hex: without leading zeros as in gRPC, possibly of odd length, or padded to 48 digits.
+ * Parses blue work in hex: without leading zeros as in gRPC, possibly of odd length, or padded to
+ * 48 digits.
  * @throws RangeError on anything else
  */
 export function parseBlueWork(hex: string): bigint {
@@ -51,8 +53,9 @@ export interface HashRateWindow {
 }
 
 /**
- * The network's hash rate as the node estimates it (rusty-kaspa, consensus/src/processes/difficulty.rs): 64 bits of hashes per second,
- * 0 if the window is shorter than a second.
+ * The network's hash rate as the node estimates it (rusty-kaspa,
+ * consensus/src/processes/difficulty.rs): 64 bits of hashes per second, 0 if the window is shorter
+ * than a second.
  */
 export function networkHashesPerSecond(window: HashRateWindow): bigint {
   const seconds = (window.maxTimestamp - window.minTimestamp) / 1000n;

@@ -1,6 +1,7 @@
 /**
- * The three standard forms of a script public key and their addresses (rusty-kaspa, crypto/txscript/src/script_class.rs). Any
- * other script, and any script of another version, is non-standard and has no address.
+ * The three standard forms of a script public key and their addresses (rusty-kaspa,
+ * crypto/txscript/src/script_class.rs). Any other script, and any script of another version, is
+ * non-standard and has no address.
  */
 import {
   ADDRESS_VERSION,

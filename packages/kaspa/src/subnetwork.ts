@@ -1,5 +1,6 @@
 /**
- * Subnetwork ids and user lanes (KIP-21; rusty-kaspa, consensus/core/src/subnets.rs, and `check_transaction_subnetwork` of
+ * Subnetwork ids and user lanes (KIP-21; rusty-kaspa, consensus/core/src/subnets.rs, and
+ * `check_transaction_subnetwork` of
  * consensus/src/processes/transaction_validator/tx_validation_in_isolation.rs).
  */
 import { SUBNETWORK_ID_BYTES } from './transaction-id.ts';
@@ -18,8 +19,8 @@ export function classifySubnetwork(id: Uint8Array): SubnetworkKind {
 }
 
 /**
- * Returns the namespace of a user lane; undefined for any other id. A namespace has a byte other than zero after the first one, since
- * its id would be a reserved one otherwise.
+ * Returns the namespace of a user lane; undefined for any other id. A namespace has a byte other
+ * than zero after the first one, since its id would be a reserved one otherwise.
  */
 export function laneNamespace(id: Uint8Array): Uint8Array | undefined {
   return classifySubnetwork(id) === 'lane' ? id.subarray(0, LANE_NAMESPACE_BYTES) : undefined;

@@ -1,7 +1,8 @@
 /**
- * The id and the hash of a transaction (rusty-kaspa, consensus/core/src/hashing/tx.rs). The id leaves out what a signer or miner may
- * change (signature scripts, sig-op counts, compute budgets, storage mass), so several variants share it. The hash covers every field
- * and is the leaf of a block's merkle root.
+ * The id and the hash of a transaction (rusty-kaspa, consensus/core/src/hashing/tx.rs). The id
+ * leaves out what a signer or miner may change (signature scripts, sig-op counts, compute budgets,
+ * storage mass), so several variants share it. The hash covers every field and is the leaf of a
+ * block's merkle root.
  */
 import { ByteWriter } from './byte-writer.ts';
 import {
@@ -21,7 +22,10 @@ export const COINBASE_SUBNETWORK: Uint8Array = new Uint8Array(SUBNETWORK_ID_BYTE
 const NO_BYTES = new Uint8Array(0);
 const writer = new ByteWriter();
 
-/** Which optional fields are serialised. Signatures stand for signature scripts, sig-op counts, compute budgets and the storage mass. */
+/**
+ * Which optional fields are serialised. Signatures stand for signature scripts, sig-op counts,
+ * compute budgets and the storage mass.
+ */
 type Fields = Record<'signatures' | 'payload', boolean>;
 
 /** Returns the 32 bytes by which inputs refer to a transaction. */
@@ -38,8 +42,9 @@ export function transactionHash(transaction: Transaction): Hash {
 }
 
 /**
- * Returns the leaf of a transaction in the merkle root of a block before Crescendo, which did not cover the storage mass. Nodes report
- * a storage mass and a transaction hash that covers it even for these transactions.
+ * Returns the leaf of a transaction in the merkle root of a block before Crescendo, which did not
+ * cover the storage mass. Nodes report a storage mass and a transaction hash that covers it even
+ * for these transactions.
  */
 export function transactionHashBeforeCrescendo(transaction: Transaction): Hash {
   return transactionHash({ ...transaction, storageMass: 0n });
@@ -59,7 +64,8 @@ function serialize(transaction: Transaction, fields: Fields): Uint8Array {
   for (const output of outputs) writeOutput(output, version);
   writer.uint64(transaction.lockTime).bytes(transaction.subnetworkId).uint64(transaction.gas);
   writer.lengthAndBytes(fields.payload ? payload : NO_BYTES);
-  // Version 0 omits a mass of zero, which preserves the hashes of transactions older than the field.
+  // Version 0 omits a mass of zero, which preserves the hashes of transactions older than the
+  // field.
   if (fields.signatures && (version > 0 || storageMass > 0n)) writer.uint64(storageMass);
   return writer.written();
 }

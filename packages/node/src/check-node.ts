@@ -1,4 +1,7 @@
-/** Checks after connecting whether a node can serve the index. Retrying does not correct these errors. */
+/**
+ * Checks after connecting whether a node can serve the index. Retrying does not correct these
+ * errors.
+ */
 import { findNetwork, fromHex, type Hash, type Network, type NetworkId, networks } from '@kasgres/kaspa';
 import { NodeProtocolError, NodeUnsuitableError } from './errors.ts';
 import type { CallOptions, NodeClient } from './node-client.ts';

@@ -20,7 +20,10 @@ const HASH = bytesTag(15);
 
 const PARENT_HASHES = bytesTag(1);
 
-/** `reader` is at the length of the message. The node's `hash` is not verified; a block template has none. */
+/**
+ * `reader` is at the length of the message. The node's `hash` is not verified; a block template has
+ * none.
+ */
 export function decodeHeader(reader: HexReader): { header: Header; hash: Hash | undefined } {
   const outerEnd = reader.enter();
   let hash: Hash | undefined;
@@ -103,7 +106,10 @@ function decodeLevelParents(reader: HexReader): Hash[] {
   return hashes;
 }
 
-/** Skips the field at the reader if its bytes, including the length, equal those between start and end. */
+/**
+ * Skips the field at the reader if its bytes, including the length, equal those between start and
+ * end.
+ */
 function skipCopy(reader: HexReader, start: number, end: number): boolean {
   const { bytes, position } = reader;
   const size = end - start;

@@ -1,6 +1,7 @@
 /**
- * Decodes the responses of getBlock, getBlocks and getVirtualChainFromBlock into the model by hand, since a catch-up consists of them. The
- * error of a malformed block names it. Field numbers are those of protocol/kaspad.proto.
+ * Decodes the responses of getBlock, getBlocks and getVirtualChainFromBlock into the model by hand,
+ * since a catch-up consists of them. The error of a malformed block names it. Field numbers are
+ * those of protocol/kaspad.proto.
  */
 import type { Hash, Header } from '@kasgres/kaspa';
 import { decodeHeader } from './decode-header.ts';
@@ -36,7 +37,9 @@ const VERBOSE_IS_CHAIN_BLOCK = varintTag(20);
 
 type VerboseData = Omit<RpcBlock, 'header' | 'transactions'>;
 
-/** `body` is the getBlocksResponse message. Throws NodeRpcError if the node responds with an error. */
+/**
+ * `body` is the getBlocksResponse message. Throws NodeRpcError if the node responds with an error.
+ */
 export function decodeBlocksResponse(body: Uint8Array): BlocksResponse {
   const reader = new HexReader(body);
   const blockHashes: Hash[] = [];
@@ -52,7 +55,10 @@ export function decodeBlocksResponse(body: Uint8Array): BlocksResponse {
   return { blockHashes, blocks, wireBytes: body.length };
 }
 
-/** Yields the blocks of a getBlocksResponse message, so that only one of them is in memory. Errors of the node are skipped. */
+/**
+ * Yields the blocks of a getBlocksResponse message, so that only one of them is in memory. Errors
+ * of the node are skipped.
+ */
 export function* decodeBlocks(body: Uint8Array): Generator<RpcBlock> {
   const reader = new WireReader(body);
   for (let index = 0; reader.more; ) {
@@ -63,7 +69,9 @@ export function* decodeBlocks(body: Uint8Array): Generator<RpcBlock> {
   }
 }
 
-/** `body` is the getBlockResponse message. Throws NodeRpcError if the node responds with an error. */
+/**
+ * `body` is the getBlockResponse message. Throws NodeRpcError if the node responds with an error.
+ */
 export function decodeBlockResponse(body: Uint8Array): RpcBlock {
   const reader = new HexReader(body);
   let block: RpcBlock | undefined;
@@ -164,7 +172,10 @@ const ADDED = bytesTag(3);
 const ACCEPTING_BLOCK_HASH = bytesTag(1);
 const TRANSACTION_IDS = bytesTag(2);
 
-/** `body` is the getVirtualChainFromBlockResponse message. Throws NodeRpcError if the node responds with an error. */
+/**
+ * `body` is the getVirtualChainFromBlockResponse message. Throws NodeRpcError if the node responds
+ * with an error.
+ */
 export function decodeVirtualChainResponse(body: Uint8Array): VirtualChainResponse {
   const reader = new HexReader(body);
   const removedChainBlockHashes: Hash[] = [];
@@ -199,7 +210,9 @@ function decodeAccepted(reader: HexReader): AcceptedTransactionIds {
 
 const HEADER_HASH = bytesTag(15);
 
-/** Returns the hash of a Block message, from its verbose data or its header, whichever can be read. */
+/**
+ * Returns the hash of a Block message, from its verbose data or its header, whichever can be read.
+ */
 export function findBlockHash(block: Uint8Array): string | undefined {
   return findText(block, BLOCK_VERBOSE_DATA, VERBOSE_HASH) ?? findText(block, BLOCK_HEADER, HEADER_HASH);
 }

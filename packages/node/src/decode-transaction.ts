@@ -1,4 +1,7 @@
-/** Decodes transactions by hand, since they are most of a catch-up's data. Field numbers are those of protocol/kaspad.proto. */
+/**
+ * Decodes transactions by hand, since they are most of a catch-up's data. Field numbers are those
+ * of protocol/kaspad.proto.
+ */
 import type {
   Covenant,
   Hash,
@@ -48,7 +51,10 @@ const NO_BYTES = new Uint8Array(0);
 
 export interface RpcTransaction extends Transaction {
   transactionId: Hash;
-  /** Distinguishes the variants of a transaction: unlike the id it covers signature scripts and mass. */
+  /**
+   * Distinguishes the variants of a transaction: unlike the id it covers signature scripts and
+   * mass.
+   */
   hash: Hash;
 }
 
@@ -104,7 +110,10 @@ export function decodeTransaction(reader: HexReader): RpcTransaction {
   };
 }
 
-/** Sig-op counts are of version 0, compute budgets and covenants of later ones: elsewhere no hash commits to them. */
+/**
+ * Sig-op counts are of version 0, compute budgets and covenants of later ones: elsewhere no hash
+ * commits to them.
+ */
 function clearUncommitted(
   version: number,
   inputs: readonly TransactionInput[],

@@ -1,4 +1,7 @@
-/** Reads and writes the envelope of messages: an id, which pairs a response with its request and is 0 for notifications, and a payload. */
+/**
+ * Reads and writes the envelope of messages: an id, which pairs a response with its request and is
+ * 0 for notifications, and a payload.
+ */
 import { create, type DescMessage, fromBinary, toBinary } from '@bufbuild/protobuf';
 import type { AnyOp, RequestOf, ResponseCase, ResponseOf } from './calls.ts';
 import { KaspadRequestSchema, KaspadResponseSchema, type RpcError } from './generated/kaspad_pb.ts';
@@ -49,7 +52,10 @@ export function getResponseField(name: ResponseCase): { number: number; message:
   return { number: field.number, message: field.message };
 }
 
-/** Decodes the response message of `op`. Throws NodeRpcError if it contains an error, or NodeProtocolError. */
+/**
+ * Decodes the response message of `op`. Throws NodeRpcError if it contains an error, or
+ * NodeProtocolError.
+ */
 export function decodeResponse<O extends AnyOp>(op: O, body: Uint8Array): ResponseOf<O> {
   const response = parseBody(`${op}Response`, body) as { error?: RpcError };
   if (response.error !== undefined) throw new NodeRpcError(op, response.error.message);

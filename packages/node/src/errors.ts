@@ -1,7 +1,8 @@
 /**
- * Errors of a node, classified by the remedy. `NodeRpcError` is an error response of the node, `NodeUnavailableError` may be retried,
- * `NodeProtocolError` means that received data cannot be trusted, and `NodeUnsuitableError` needs the operator. An aborted call throws the
- * reason of its signal instead.
+ * Errors of a node, classified by the remedy. `NodeRpcError` is an error response of the node,
+ * `NodeUnavailableError` may be retried, `NodeProtocolError` means that received data cannot be
+ * trusted, and `NodeUnsuitableError` needs the operator. An aborted call throws the reason of its
+ * signal instead.
  */
 // Worker threads load this module without most of the program.
 import { FatalError } from '@kasgres/runtime/run-program';
@@ -26,7 +27,10 @@ export class NodeRpcError extends Error {
   }
 }
 
-/** There was no response: not connected, stream lost, or deadline exceeded. The node may have executed the call. */
+/**
+ * There was no response: not connected, stream lost, or deadline exceeded. The node may have
+ * executed the call.
+ */
 export class NodeUnavailableError extends Error {
   override readonly name = 'NodeUnavailableError';
 }
@@ -37,8 +41,8 @@ export class NodeProtocolError extends Error {
 }
 
 /**
- * The response to a listing is longer than this client receives. That is no failure of the node: a request may have any number of entries as
- * its response.
+ * The response to a listing is longer than this client receives. That is no failure of the node: a
+ * request may have any number of entries as its response.
  */
 export class NodeResponseTooLargeError extends Error {
   override readonly name = 'NodeResponseTooLargeError';
@@ -51,12 +55,16 @@ export class NodeResponseTooLargeError extends Error {
 }
 
 /**
- * `other-chain`: the node lacks blocks of the index. `pruned`: it has deleted blocks that the index needs. `wrong-utxo-set`: its UTXO set
- * does not match the commitment in the header of its block. `below-bootstrap`: its pruning point is not above the bootstrap block of the index.
+ * `other-chain`: the node lacks blocks of the index. `pruned`: it has deleted blocks that the index
+ * needs. `wrong-utxo-set`: its UTXO set does not match the commitment in the header of its block.
+ * `below-bootstrap`: its pruning point is not above the bootstrap block of the index.
  */
 export type NodeUnsuitableReason = 'wrong-network' | 'other-chain' | 'pruned' | 'wrong-utxo-set' | 'below-bootstrap';
 
-/** The node cannot serve the index, and a retry does not help. Another node may, or the operator: `message` says how. */
+/**
+ * The node cannot serve the index, and a retry does not help. Another node may, or the operator:
+ * `message` says how.
+ */
 export class NodeUnsuitableError extends FatalError {
   override readonly name = 'NodeUnsuitableError';
   readonly reason: NodeUnsuitableReason;

@@ -1,6 +1,7 @@
 /**
- * The framing of gRPC on an HTTP/2 stream: each message has a prefix of five bytes, a flag (1 = compressed) and the length. Compressed
- * messages are errors, since this client does not offer compression.
+ * The framing of gRPC on an HTTP/2 stream: each message has a prefix of five bytes, a flag (1 =
+ * compressed) and the length. Compressed messages are errors, since this client does not offer
+ * compression.
  */
 import { NodeProtocolError } from './errors.ts';
 
@@ -17,8 +18,9 @@ export function encodeFrame(message: Uint8Array): Buffer {
 }
 
 /**
- * Assembles messages from the chunks of a stream. Each byte is copied at most once, into a buffer that is reused: allocating one for each
- * page of blocks would cause a full garbage collection every few pages.
+ * Assembles messages from the chunks of a stream. Each byte is copied at most once, into a buffer
+ * that is reused: allocating one for each page of blocks would cause a full garbage collection
+ * every few pages.
  */
 export class FrameReader {
   readonly #limitBytes: number;

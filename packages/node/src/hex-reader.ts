@@ -1,6 +1,6 @@
 /**
- * The node sends hashes, ids and scripts as hex text. This reader decodes them without creating strings, into one buffer per response (the
- * arena), and returns views of it.
+ * The node sends hashes, ids and scripts as hex text. This reader decodes them without creating
+ * strings, into one buffer per response (the arena), and returns views of it.
  */
 import { NodeProtocolError } from './errors.ts';
 import { WireReader } from './wire-reader.ts';

@@ -1,4 +1,7 @@
-/** A gRPC client of kaspad. `protocol` contains the generated messages, for code that creates or serves them. */
+/**
+ * A gRPC client of kaspad. `protocol` contains the generated messages, for code that creates or
+ * serves them.
+ */
 export type { AnyOp, Notification, NotificationOf, Op, RequestOf, ResponseOf, Topic } from './calls.ts';
 export { checkNode, type NodeStatus } from './check-node.ts';
 export { decodeBlockResponse, decodeBlocksResponse, decodeVirtualChainResponse } from './decode-responses.ts';

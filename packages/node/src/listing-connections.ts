@@ -1,6 +1,8 @@
 /**
- * Lists the mempool over connections that nothing else uses, one for each listing at once. A connection stays for the next listing, and is closed by
- * one that fails or is not read to its end, so that the node stops sending. The response is read as fast as it is used, so that it takes no memory.
+ * Lists the mempool over connections that nothing else uses, one for each listing at once. A
+ * connection stays for the next listing, and is closed by one that fails or is not read to its end,
+ * so that the node stops sending. The response is read as fast as it is used, so that it takes no
+ * memory.
  */
 import type { ClientHttp2Session, ClientHttp2Stream } from 'node:http2';
 import type { RequestOf } from './calls.ts';
@@ -47,7 +49,8 @@ export class ListingConnections {
   }
 
   /**
-   * Throws NodeResponseTooLargeError, NodeRpcError, NodeUnavailableError, NodeProtocolError, or an error of `use`.
+   * Throws NodeResponseTooLargeError, NodeRpcError, NodeUnavailableError, NodeProtocolError, or an
+   * error of `use`.
    */
   async list<O extends ListingOp, T>(
     op: O,

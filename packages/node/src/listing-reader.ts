@@ -1,6 +1,7 @@
 /**
- * Reads the response to a listing of the mempool while it arrives. A mempool may have hundreds of megabytes, so entries are passed on as soon as
- * they are complete, still encoded: whoever knows an entry already need not decode it.
+ * Reads the response to a listing of the mempool while it arrives. A mempool may have hundreds of
+ * megabytes, so entries are passed on as soon as they are complete, still encoded: whoever knows an
+ * entry already need not decode it.
  */
 import { fromBinary } from '@bufbuild/protobuf';
 import { getResponseField } from './envelope.ts';
@@ -49,11 +50,17 @@ export interface ListingReaderOptions {
 export class ListingReader {
   readonly #options: ListingReaderOptions;
   readonly #responseField: number;
-  /** Bytes that are received and not read yet. They are joined when enough for the next step has been received. */
+  /**
+   * Bytes that are received and not read yet. They are joined when enough for the next step has
+   * been received.
+   */
   #parts: Uint8Array[] = [];
   #received = 0;
   #needed = PREFIX_BYTES;
-  /** Ends of the enclosing messages, the outermost first, as positions in the outermost; undefined before its length is known. */
+  /**
+   * Ends of the enclosing messages, the outermost first, as positions in the outermost; undefined
+   * before its length is known.
+   */
   #ends: number[] | undefined;
   #position = 0;
   #hasResponse = false;
@@ -69,7 +76,10 @@ export class ListingReader {
     return this.#ends?.length === 0;
   }
 
-  /** Returns the entries that this chunk completes. Throws NodeRpcError, NodeProtocolError or NodeResponseTooLargeError. */
+  /**
+   * Returns the entries that this chunk completes. Throws NodeRpcError, NodeProtocolError or
+   * NodeResponseTooLargeError.
+   */
   push(chunk: Uint8Array): ListedEntry[] {
     this.#parts.push(chunk);
     this.#received += chunk.length;
@@ -88,7 +98,10 @@ export class ListingReader {
     return entries;
   }
 
-  /** Reads the next field, or the head of one that encloses others. Returns the number of bytes read, 0 if more are needed or none are left. */
+  /**
+   * Reads the next field, or the head of one that encloses others. Returns the number of bytes
+   * read, 0 if more are needed or none are left.
+   */
   #read(bytes: Uint8Array, start: number, entries: ListedEntry[]): number {
     if (this.#ends === undefined) return this.#readPrefix(bytes, start);
     this.#leaveEnded(this.#ends);

@@ -1,4 +1,7 @@
-/** Listings of the mempool: read while they arrive, in any pieces, over a connection that nothing else uses. */
+/**
+ * Listings of the mempool: read while they arrive, in any pieces, over a connection that nothing
+ * else uses.
+ */
 import { create, toBinary } from '@bufbuild/protobuf';
 import { describe, expect, it } from 'vitest';
 import { NodeProtocolError, NodeResponseTooLargeError, NodeRpcError, NodeUnavailableError } from './errors.ts';

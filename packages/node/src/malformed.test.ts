@@ -17,7 +17,9 @@ const decoders = {
   getVirtualChainFromBlockV2: (body: Uint8Array) => decodeResponse('getVirtualChainFromBlockV2', body),
 } as const;
 
-/** An edit of bytes: at a point between 0 (start) and 1 (end), this many bytes give way to these. */
+/**
+ * An edit of bytes: at a point between 0 (start) and 1 (end), this many bytes give way to these.
+ */
 const edit = fc.record({
   at: fc.double({ min: 0, max: 1, noNaN: true }),
   remove: fc.nat({ max: 40 }),
@@ -82,7 +84,10 @@ describe('the error names a malformed block', () => {
   const { hash, transactions, header } = decodeBlockResponse(body);
   const name = Buffer.from(hash).toString('hex');
 
-  /** The body with the first place where this hex stands replaced by another text of the same length. */
+  /**
+   * The body with the first place where this hex stands replaced by another text of the same
+   * length.
+   */
   function replaceHex(bytes: Uint8Array, text: string): Uint8Array {
     const damaged = Buffer.from(body);
     const at = damaged.indexOf(Buffer.from(bytes).toString('hex'));

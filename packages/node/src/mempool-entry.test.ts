@@ -1,4 +1,7 @@
-/** The partial reader of mempool entries agrees with the protobuf decoder, also for entries that no honest node sends. */
+/**
+ * The partial reader of mempool entries agrees with the protobuf decoder, also for entries that no
+ * honest node sends.
+ */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { NodeProtocolError } from './errors.ts';

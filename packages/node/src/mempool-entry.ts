@@ -48,7 +48,10 @@ const COMPUTE_MASS = varintTag(4);
 /** The node may send any text. */
 const HASH = /^[0-9a-f]{64}$/;
 
-/** Returns the transaction id of an encoded entry without decoding the rest. Throws NodeProtocolError if it has none. */
+/**
+ * Returns the transaction id of an encoded entry without decoding the rest. Throws
+ * NodeProtocolError if it has none.
+ */
 export function readEntryId(bytes: Uint8Array): string {
   const reader = new WireReader(bytes);
   for (const tag of [TRANSACTION, VERBOSE_DATA]) {
@@ -82,8 +85,9 @@ export const encodeEntry = (entry: MessageInitShape<typeof MempoolEntrySchema>):
   toBinary(MempoolEntrySchema, create(MempoolEntrySchema, entry));
 
 /**
- * Reads from an encoded entry what a sample of the mempool keeps. A mempool may have a million outputs: as messages, they would take a gigabyte and
- * most of the time of the garbage collector. Throws NodeProtocolError.
+ * Reads from an encoded entry what a sample of the mempool keeps. A mempool may have a million
+ * outputs: as messages, they would take a gigabyte and most of the time of the garbage collector.
+ * Throws NodeProtocolError.
  */
 export function readPendingEntry(bytes: Uint8Array): PendingEntry {
   return new PendingEntryReader(bytes).read();

@@ -1,6 +1,7 @@
 /**
- * A gRPC stream of encoded messages to the node, on a separate HTTP/2 connection. It opens at once, and closes once with a reason.
- * Compression is not offered, since it would reduce the node's serving rate to a fraction.
+ * A gRPC stream of encoded messages to the node, on a separate HTTP/2 connection. It opens at once,
+ * and closes once with a reason. Compression is not offered, since it would reduce the node's
+ * serving rate to a fraction.
  */
 import {
   type ClientHttp2Session,
@@ -24,7 +25,10 @@ export interface MessageStreamOptions {
   receiveLimitBytes: number;
   /** How much may wait for a node that does not read. */
   sendLimitBytes: number;
-  /** The message is valid only until this returns. A NodeProtocolError that it throws closes the stream. */
+  /**
+   * The message is valid only until this returns. A NodeProtocolError that it throws closes the
+   * stream.
+   */
   onMessage: (message: Uint8Array) => void;
   /** Called once, whichever side closes the stream, and never by the constructor. */
   onClose: (reason: NodeUnavailableError | NodeProtocolError) => void;
@@ -49,7 +53,8 @@ export class MessageStream {
     this.#stream = stream;
     const frames = new FrameReader(options.receiveLimitBytes, options.onMessage);
     stream.on('response', (headers) => this.#checkHeaders(headers[':status'], headers));
-    // gRPC has no informational responses, and a flood of them would pass unseen by every limit on messages.
+    // gRPC has no informational responses, and a flood of them would pass unseen by every limit on
+    // messages.
     stream.on('headers', () => this.#fail('it sent an informational response'));
     stream.on('trailers', (trailers: IncomingHttpHeaders) =>
       this.#fail(describeStatus(trailers) ?? 'it ended the stream'),
@@ -70,7 +75,10 @@ export class MessageStream {
     this.#stream.write(encodeFrame(message));
   }
 
-  /** Stops reading until `resume`, which blocks the node. Messages that were already received may still be delivered. */
+  /**
+   * Stops reading until `resume`, which blocks the node. Messages that were already received may
+   * still be delivered.
+   */
   pause(): void {
     this.#stream.pause();
   }
@@ -143,7 +151,10 @@ export function openGrpcStream({ address, path, windowBytes, frameBytes }: GrpcS
   return { session, stream };
 }
 
-/** Returns the status that ended a gRPC call. It is in the trailers, or in the headers of a response without messages. */
+/**
+ * Returns the status that ended a gRPC call. It is in the trailers, or in the headers of a response
+ * without messages.
+ */
 function describeStatus(headers: IncomingHttpHeaders): string | undefined {
   const status = headers['grpc-status'];
   if (status === undefined) return undefined;

@@ -1,7 +1,8 @@
 /**
- * Results of the node's hot calls: blocks and transactions of `@kasgres/kaspa` with the fields that only the node adds. The byte arrays of
- * one response share a buffer, so copy those that outlive the batch. Equal lists (parents of neighbouring levels) may be one object, so
- * treat all data as read-only.
+ * Results of the node's hot calls: blocks and transactions of `@kasgres/kaspa` with the fields that
+ * only the node adds. The byte arrays of one response share a buffer, so copy those that outlive
+ * the batch. Equal lists (parents of neighbouring levels) may be one object, so treat all data as
+ * read-only.
  */
 import type { BlueScore, Hash, Header } from '@kasgres/kaspa';
 import type { RpcTransaction } from './decode-transaction.ts';

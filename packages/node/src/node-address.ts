@@ -15,8 +15,8 @@ export function parseNodeAddress(url: string): NodeAddress {
 }
 
 /**
- * Parses addresses that are separated by commas. Throws a TypeError with the positions of malformed ones. It does not contain the values,
- * since a misplaced value may be a secret.
+ * Parses addresses that are separated by commas. Throws a TypeError with the positions of malformed
+ * ones. It does not contain the values, since a misplaced value may be a secret.
  */
 export function parseNodeUrls(list: string): string[] {
   const urls = list.split(',').map((url) => url.trim());
@@ -44,7 +44,10 @@ export function nameOfNode(url: string): string {
   return `${host}:${port}`;
 }
 
-/** Accepts nothing besides host and port: nodes have no users, and a part of a password that is not encoded could be in the place of the host. */
+/**
+ * Accepts nothing besides host and port: nodes have no users, and a part of a password that is not
+ * encoded could be in the place of the host.
+ */
 function findNodeAddress(url: string): NodeAddress | undefined {
   const text = url.includes('://') ? url : `grpc://${url}`;
   const parsed = URL.canParse(text) ? new URL(text) : undefined;

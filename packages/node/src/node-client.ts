@@ -16,8 +16,8 @@ export interface NodeClientOptions {
   /** `grpc://host:port` or `host:port`. */
   url: string;
   /**
-   * Number of streams, each on a separate connection (default 1). On one stream the node executes calls of the same operation
-   * sequentially.
+   * Number of streams, each on a separate connection (default 1). On one stream the node executes
+   * calls of the same operation sequentially.
    */
   streams?: number;
   /** Default time limit of a call (30 s). */
@@ -75,7 +75,9 @@ export class NodeClient {
     return this.#first.up;
   }
 
-  /** Throws the signal's reason if it is aborted, and NodeUnavailableError if the client is closed. */
+  /**
+   * Throws the signal's reason if it is aborted, and NodeUnavailableError if the client is closed.
+   */
   async waitUntilConnected({ signal }: { signal?: AbortSignal } = {}): Promise<void> {
     signal?.throwIfAborted();
     if (this.#first.up) return;
@@ -85,16 +87,16 @@ export class NodeClient {
   }
 
   /**
-   * Waits for a connection attempt in progress; between attempts it fails at once. Throws NodeRpcError, NodeUnavailableError,
-   * NodeProtocolError, or the signal's reason.
+   * Waits for a connection attempt in progress; between attempts it fails at once. Throws
+   * NodeRpcError, NodeUnavailableError, NodeProtocolError, or the signal's reason.
    */
   async call<O extends Op>(op: O, request: RequestOf<O>, options: CallOptions = {}): Promise<ResponseOf<O>> {
     return this.callRaw(op, request, (body) => decodeResponse(op, body), options);
   }
 
   /**
-   * Returns the result of `use` for the encoded response message, which may contain an `error`. Its bytes are valid only until `use`
-   * returns. Throws as `call` and `use`.
+   * Returns the result of `use` for the encoded response message, which may contain an `error`. Its
+   * bytes are valid only until `use` returns. Throws as `call` and `use`.
    */
   async callRaw<O extends Op, T>(
     op: O,
@@ -107,8 +109,9 @@ export class NodeClient {
   }
 
   /**
-   * Lists entries of the mempool over a separate connection, so that a response of any length delays no call. `use` gets the entries as they
-   * arrive. Throws NodeResponseTooLargeError, an error of `use`, or as `call`.
+   * Lists entries of the mempool over a separate connection, so that a response of any length
+   * delays no call. `use` gets the entries as they arrive. Throws NodeResponseTooLargeError, an
+   * error of `use`, or as `call`.
    */
   async list<O extends ListingOp, T>(
     op: O,
@@ -119,7 +122,10 @@ export class NodeClient {
     return this.#listings.list(op, request, use, { deadlineMs, limitBytes });
   }
 
-  /** Without `lowHash` it begins at genesis, which must not be requested from a node that has pruned. Throws as `call`. */
+  /**
+   * Without `lowHash` it begins at genesis, which must not be requested from a node that has
+   * pruned. Throws as `call`.
+   */
   async getBlocks(
     request: { lowHash: Hash | undefined; includeBlocks: boolean; includeTransactions: boolean },
     options: CallOptions = {},
@@ -148,8 +154,8 @@ export class NodeClient {
   }
 
   /**
-   * Subscribes as soon as the node is connected, and again after each reconnect. Notifications are hints only: topics are not ordered, and
-   * events during a disconnect are lost.
+   * Subscribes as soon as the node is connected, and again after each reconnect. Notifications are
+   * hints only: topics are not ordered, and events during a disconnect are lost.
    */
   subscribe(
     topics: readonly Topic[],

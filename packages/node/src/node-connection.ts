@@ -1,6 +1,7 @@
 /**
- * A stream to the node that reconnects with backoff. Responses are matched to requests by id. When the stream is lost, all pending requests
- * fail. A heartbeat detects a node that vanished without closing the connection.
+ * A stream to the node that reconnects with backoff. Responses are matched to requests by id. When
+ * the stream is lost, all pending requests fail. A heartbeat detects a node that vanished without
+ * closing the connection.
  */
 import { backoff, type Logger, sleep } from '@kasgres/runtime';
 import type { AnyOp, RequestOf } from './calls.ts';
@@ -15,9 +16,14 @@ const SILENT_HEARTBEATS = 3;
 const PATH = '/protowire.RPC/MessageStream';
 /** A page of blocks is tens of megabytes. */
 const WINDOW_BYTES = 64 * 1024 * 1024;
-/** More than all calls that the programs have under way, with the largest blocks and transactions. */
+/**
+ * More than all calls that the programs have under way, with the largest blocks and transactions.
+ */
 const SEND_LIMIT_BYTES = 64 * 1024 * 1024;
-/** A node of the public networks sends about twenty notifications a second, and some thousands at once while it catches up. */
+/**
+ * A node of the public networks sends about twenty notifications a second, and some thousands at
+ * once while it catches up.
+ */
 const UNREQUESTED_PER_SECOND = 1_000;
 const UNREQUESTED_AT_ONCE = 50_000;
 
@@ -79,8 +85,9 @@ export class NodeConnection {
   }
 
   /**
-   * Returns the result of `decode`, which must not keep views of the response message. Waits for a stream that is being opened; in the
-   * pause between attempts it fails at once. Throws NodeUnavailableError, NodeProtocolError, the signal's reason, or an error of `decode`.
+   * Returns the result of `decode`, which must not keep views of the response message. Waits for a
+   * stream that is being opened; in the pause between attempts it fails at once. Throws
+   * NodeUnavailableError, NodeProtocolError, the signal's reason, or an error of `decode`.
    */
   async request<O extends AnyOp, T>(
     op: O,

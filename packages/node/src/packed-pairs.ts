@@ -1,6 +1,9 @@
 const SEPARATOR = '\n';
 
-/** Pairs of a text and a 64-bit number, which the garbage collector sees as one string and one array. */
+/**
+ * Pairs of a text and a 64-bit number, which the garbage collector sees as one string and one
+ * array.
+ */
 export class PackedPairs {
   static readonly none = new PackedPairs([]);
   readonly length: number;

@@ -21,7 +21,9 @@ import {
 import type { BlocksResponse, RpcBlock, RpcTransaction, VirtualChainResponse } from './model.ts';
 import { readRecordedCalls, recordedFiles } from './testing/recorded-calls.ts';
 
-/** Converts messages of the generated code to the model: the oracle of the hand-written decoders. */
+/**
+ * Converts messages of the generated code to the model: the oracle of the hand-written decoders.
+ */
 function blocksOf(message: protocol.GetBlocksResponse, wireBytes: number): BlocksResponse {
   return { blockHashes: message.blockHashes.map(bytes), blocks: message.blocks.map(modelOfBlock), wireBytes };
 }

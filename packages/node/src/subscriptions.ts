@@ -1,6 +1,6 @@
 /**
- * The subscriptions of a connection. The node forgets them with the stream, so they are renewed whenever a stream is up. Missed
- * notifications are not replaced.
+ * The subscriptions of a connection. The node forgets them with the stream, so they are renewed
+ * whenever a stream is up. Missed notifications are not replaced.
  */
 import type { Logger } from '@kasgres/runtime';
 import type { Notification, Topic } from './calls.ts';
@@ -12,7 +12,10 @@ import type { NodeConnection } from './node-connection.ts';
 export interface SubscribeOptions {
   /** For `virtualChainChanged` (default false). */
   includeAcceptedTransactionIds?: boolean;
-  /** Called at each confirmation of the node, so also after a reconnect, before which notifications may have been missed. */
+  /**
+   * Called at each confirmation of the node, so also after a reconnect, before which notifications
+   * may have been missed.
+   */
   onSubscribed?: () => void;
   /** Aborting closes the subscription. */
   signal?: AbortSignal;

@@ -1,4 +1,7 @@
-/** Converts headers and transactions to protocol messages for submission, without hashes and verbose data. */
+/**
+ * Converts headers and transactions to protocol messages for submission, without hashes and verbose
+ * data.
+ */
 import type { MessageInitShape } from '@bufbuild/protobuf';
 import {
   formatBlueWork,

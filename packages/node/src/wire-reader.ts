@@ -1,6 +1,6 @@
 /**
- * Reads protobuf without a schema: the caller knows which fields to expect, and skips the others. 64-bit integers are bigint. Throws
- * NodeProtocolError for truncated or overlong data.
+ * Reads protobuf without a schema: the caller knows which fields to expect, and skips the others.
+ * 64-bit integers are bigint. Throws NodeProtocolError for truncated or overlong data.
  */
 import { NodeProtocolError } from './errors.ts';
 
@@ -24,7 +24,8 @@ export function fixed64Tag(field: number): number {
   return field * 8 + WIRE_FIXED64;
 }
 
-// Converting two 32-bit halves is faster than BigInt arithmetic. Typed arrays are little-endian on all platforms of Node.
+// Converting two 32-bit halves is faster than BigInt arithmetic. Typed arrays are little-endian on
+// all platforms of Node.
 const halves = new Uint32Array(2);
 const unsigned = new BigUint64Array(halves.buffer);
 const signed = new BigInt64Array(halves.buffer);
@@ -82,7 +83,10 @@ export class WireReader {
     throw malformed(`a number has no end at byte ${this.position}`);
   }
 
-  /** Reads a number that has 16 bits in Kaspa. Hashes would drop higher bits, and so not show that they are wrong. */
+  /**
+   * Reads a number that has 16 bits in Kaspa. Hashes would drop higher bits, and so not show that
+   * they are wrong.
+   */
   uint16(): number {
     return this.#atMost(0xffff);
   }

@@ -1,4 +1,7 @@
-/** Derives the events of covenants from an accepted transaction. `checkCovenants` of `@kasgres/kaspa` checks its bindings. */
+/**
+ * Derives the events of covenants from an accepted transaction. `checkCovenants` of
+ * `@kasgres/kaspa` checks its bindings.
+ */
 import { type Covenant, type Hash, toHex } from '@kasgres/kaspa';
 
 /** A burn spends UTXOs of a covenant and creates none. A covenant may have UTXOs left after it. */
@@ -13,8 +16,8 @@ export interface CovenantEvent {
 }
 
 /**
- * Returns one event for each covenant that a valid transaction spends from or creates an output of, in the order of their first inputs
- * and then of their first outputs.
+ * Returns one event for each covenant that a valid transaction spends from or creates an output of,
+ * in the order of their first inputs and then of their first outputs.
  * @param spentCovenantIds the covenant id of the UTXO that each input spends
  * @param outputs of the transaction
  */
@@ -39,7 +42,8 @@ export function covenantEvents(
     if (covenant !== undefined) eventOf(covenant.covenantId).outputs.push(index);
   }
   for (const event of events.values()) {
-    // A valid genesis spends no UTXO of its covenant: the id commits to an outpoint that was unspent before.
+    // A valid genesis spends no UTXO of its covenant: the id commits to an outpoint that was
+    // unspent before.
     if (event.inputs.length > 0) event.kind = event.outputs.length > 0 ? 'transition' : 'burn';
   }
   return [...events.values()];

@@ -1,6 +1,7 @@
 /**
- * Reads the uses of transactions: programs of scripts, covenants, and operations of protocols in programs and payloads. All functions are
- * pure; none throws on any bytes, and each takes time and memory in proportion to them.
+ * Reads the uses of transactions: programs of scripts, covenants, and operations of protocols in
+ * programs and payloads. All functions are pure; none throws on any bytes, and each takes time and
+ * memory in proportion to them.
  */
 export { type CovenantEvent, type CovenantEventKind, covenantEvents } from './covenant-events.ts';
 export {

@@ -1,4 +1,7 @@
-/** The instructions of a script: one by one, as pages of a disassembly, and what a signature script pushes. */
+/**
+ * The instructions of a script: one by one, as pages of a disassembly, and what a signature script
+ * pushes.
+ */
 import { hexOf } from './hex.ts';
 import { isPush, OP_16, OP_1_NEGATE, opcodeName } from './opcodes.ts';
 import { ScriptReader } from './script-reader.ts';
@@ -13,11 +16,17 @@ export interface Instruction {
   name: string;
   /** The number of pushes before it, if it is one. */
   push: number | undefined;
-  /** The bytes after the opcode; empty for `OpFalse`, undefined if it is no data push. A view of the script. */
+  /**
+   * The bytes after the opcode; empty for `OpFalse`, undefined if it is no data push. A view of the
+   * script.
+   */
   data: Uint8Array | undefined;
 }
 
-/** A push of a program. Pushes are numbered from 0, and each number stands for the same value in every program of a template. */
+/**
+ * A push of a program. Pushes are numbered from 0, and each number stands for the same value in
+ * every program of a template.
+ */
 export interface Push {
   index: number;
   /** The range of the whole instruction. */
@@ -50,9 +59,15 @@ export interface ScriptShape {
   pushCount: number;
   /** Where it stops parsing; undefined if all of it parses. */
   malformedAt: number | undefined;
-  /** Whether a signature script may consist of its opcodes. `OpReserved` counts as a push here, as in the node. */
+  /**
+   * Whether a signature script may consist of its opcodes. `OpReserved` counts as a push here, as
+   * in the node.
+   */
   isPushOnly: boolean;
-  /** The value that the last instruction pushes; undefined if it is no push, or if the script does not parse. */
+  /**
+   * The value that the last instruction pushes; undefined if it is no push, or if the script does
+   * not parse.
+   */
   lastPush: Uint8Array | undefined;
 }
 
@@ -125,8 +140,9 @@ export function* pushesOf(script: Uint8Array): Generator<Push, void, undefined> 
 }
 
 /**
- * Returns the numbers of the pushes whose values differ between two programs with the same opcodes apart from pushes, such as two states
- * of one contract; undefined if the other opcodes differ or a program does not parse.
+ * Returns the numbers of the pushes whose values differ between two programs with the same opcodes
+ * apart from pushes, such as two states of one contract; undefined if the other opcodes differ or a
+ * program does not parse.
  */
 export function changedPushes(before: Uint8Array, after: Uint8Array): number[] | undefined {
   const left = new ScriptReader(before);

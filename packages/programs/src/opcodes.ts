@@ -1,6 +1,7 @@
 /**
- * The opcodes of Kaspa's script engine with the node's names (kaspa-txscript 2.1.0, src/opcodes/mod.rs). Every byte is an opcode; the
- * engine rejects those that are reserved, disabled or unknown when it executes them, and they parse nevertheless.
+ * The opcodes of Kaspa's script engine with the node's names (kaspa-txscript 2.1.0,
+ * src/opcodes/mod.rs). Every byte is an opcode; the engine rejects those that are reserved,
+ * disabled or unknown when it executes them, and they parse nevertheless.
  */
 
 export const OP_FALSE = 0x00;
@@ -10,7 +11,10 @@ export const OP_PUSH_DATA_1 = 0x4c;
 export const OP_PUSH_DATA_2 = 0x4d;
 export const OP_PUSH_DATA_4 = 0x4e;
 export const OP_1_NEGATE = 0x4f;
-/** It pushes nothing and fails, but the engine counts it among the opcodes that a signature script may consist of. */
+/**
+ * It pushes nothing and fails, but the engine counts it among the opcodes that a signature script
+ * may consist of.
+ */
 export const OP_RESERVED = 0x50;
 export const OP_TRUE = 0x51;
 export const OP_16 = 0x60;
@@ -55,7 +59,9 @@ export function opcodeName(opcode: number): string {
   return OPCODE_NAMES[opcode] ?? `OpUnknown${opcode}`;
 }
 
-/** Returns whether an opcode pushes a value that is part of the script, which a template leaves out. */
+/**
+ * Returns whether an opcode pushes a value that is part of the script, which a template leaves out.
+ */
 export function isPush(opcode: number): boolean {
   return opcode <= OP_16 && opcode !== OP_RESERVED;
 }

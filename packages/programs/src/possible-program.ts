@@ -1,4 +1,7 @@
-/** Finds the program that an input may reveal without the spent script, which would cost a query for each payment. */
+/**
+ * Finds the program that an input may reveal without the spent script, which would cost a query for
+ * each payment.
+ */
 import { shapeOf } from './instructions.ts';
 import { isPush } from './opcodes.ts';
 import { readEnvelope } from './protocols/envelope.ts';
@@ -24,7 +27,10 @@ const MAY_BEGIN: readonly boolean[] = Array.from(
   (_, opcode) => isPush(opcode) || NEEDS_NO_STACK.has(opcode),
 );
 
-/** Returns the last push of a signature script, unless it can only be a signature. It is called for every input of the chain. */
+/**
+ * Returns the last push of a signature script, unless it can only be a signature. It is called for
+ * every input of the chain.
+ */
 export function possibleProgram(signatureScript: Uint8Array): Uint8Array | undefined {
   if (signatureScript.length === SIGNATURE_SCRIPT_BYTES && signatureScript[0] === OP_DATA_65) {
     const mustRun = SIG_HASH_TYPES.includes(signatureScript[SIGNATURE_SCRIPT_BYTES - 1] as number);
@@ -35,8 +41,8 @@ export function possibleProgram(signatureScript: Uint8Array): Uint8Array | undef
 }
 
 /**
- * Whether a node might run the program that is the only push, which begins at byte 1, to its end. Hardly any signature looks like it; an
- * envelope needs a signature.
+ * Whether a node might run the program that is the only push, which begins at byte 1, to its end.
+ * Hardly any signature looks like it; an envelope needs a signature.
  */
 function canRunPushed(signatureScript: Uint8Array): boolean {
   if (!MAY_BEGIN[signatureScript[1] as number]) return false;

@@ -1,6 +1,7 @@
 /**
- * Which program an input runs. A P2SH script (version 0) commits to the hash of a program, which the spend reveals as the last push of
- * its signature script. A bare script is a program by itself, and is known from the creation of the output on.
+ * Which program an input runs. A P2SH script (version 0) commits to the hash of a program, which
+ * the spend reveals as the last push of its signature script. A bare script is a program by itself,
+ * and is known from the creation of the output on.
  */
 import { blake2b256, classifyScript, type ScriptPublicKey } from '@kasgres/kaspa';
 import { possibleProgram } from './possible-program.ts';
@@ -15,8 +16,9 @@ export function isP2sh(script: ScriptPublicKey): boolean {
 }
 
 /**
- * Returns the program that the spend of a P2SH output reveals, as a view of the signature script; undefined if it is no such output or the
- * program does not have its hash. Every accepted spend of a P2SH output reveals one, which may be empty.
+ * Returns the program that the spend of a P2SH output reveals, as a view of the signature script;
+ * undefined if it is no such output or the program does not have its hash. Every accepted spend of
+ * a P2SH output reveals one, which may be empty.
  */
 export function revealedProgram(spent: ScriptPublicKey, signatureScript: Uint8Array): Uint8Array | undefined {
   const program = claimedProgram(spent, signatureScript);
@@ -26,16 +28,16 @@ export function revealedProgram(spent: ScriptPublicKey, signatureScript: Uint8Ar
 }
 
 /**
- * Like `revealedProgram`, but without the hash, which is most of the cost. Of an accepted transaction both return the same, since a node
- * has compared the hash.
+ * Like `revealedProgram`, but without the hash, which is most of the cost. Of an accepted
+ * transaction both return the same, since a node has compared the hash.
  */
 export function claimedProgram(spent: ScriptPublicKey, signatureScript: Uint8Array): Uint8Array | undefined {
   return isP2sh(spent) ? possibleProgram(signatureScript) : undefined;
 }
 
 /**
- * Returns the script of an output if it is a program by itself: one of version 0, since nodes run no other, that uses one of the families
- * of opcodes.
+ * Returns the script of an output if it is a program by itself: one of version 0, since nodes run
+ * no other, that uses one of the families of opcodes.
  */
 export function bareProgram({ version, script }: ScriptPublicKey): Uint8Array | undefined {
   return version === 0 && usesOf(script) !== 0 ? script : undefined;

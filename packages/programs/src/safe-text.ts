@@ -1,13 +1,17 @@
 /** Tests texts from strangers that pages show as names. */
 
 /**
- * Control characters, lone surrogates, line separators, and characters that change the direction of text or cannot be seen, such as the Hangul
- * filler, which is a letter. A variation selector may follow a pictograph, as in most emoji.
+ * Control characters, lone surrogates, line separators, and characters that change the direction of
+ * text or cannot be seen, such as the Hangul filler, which is a letter. A variation selector may
+ * follow a pictograph, as in most emoji.
  */
 const UNSAFE =
   /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]|(?![\ufe0e\ufe0f])\p{Default_Ignorable_Code_Point}|(?<!\p{Extended_Pictographic})[\ufe0e\ufe0f]/u;
 
-/** Returns the characters that a text must not contain, such as `invisible characters (U+200B)`; undefined if it is safe. */
+/**
+ * Returns the characters that a text must not contain, such as `invisible characters (U+200B)`;
+ * undefined if it is safe.
+ */
 export function findUnsafe(text: string): string | undefined {
   const [character] = UNSAFE.exec(text) ?? [];
   if (character === undefined) return undefined;

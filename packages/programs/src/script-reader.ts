@@ -1,4 +1,7 @@
-/** Reads a script instruction by instruction, without copying and without objects, so that a pass over any script is linear and cheap. */
+/**
+ * Reads a script instruction by instruction, without copying and without objects, so that a pass
+ * over any script is linear and cheap.
+ */
 import {
   OP_1_NEGATE,
   OP_DATA_75,
@@ -23,7 +26,10 @@ export class ScriptReader {
   dataStart = 0;
   /** The end of the current instruction. */
   end: number;
-  /** Where the instruction begins whose data the script does not contain; undefined as long as everything parses. */
+  /**
+   * Where the instruction begins whose data the script does not contain; undefined as long as
+   * everything parses.
+   */
   malformedAt: number | undefined;
 
   /** @param start where the first instruction begins */
@@ -32,7 +38,10 @@ export class ScriptReader {
     this.end = start;
   }
 
-  /** Moves to the next instruction, and returns false at the end and where the script does not parse. */
+  /**
+   * Moves to the next instruction, and returns false at the end and where the script does not
+   * parse.
+   */
   next(): boolean {
     const { script, end } = this;
     const opcode = script[end];
@@ -55,7 +64,10 @@ export class ScriptReader {
     return true;
   }
 
-  /** Returns what the current instruction pushes, which is not to be written to; undefined if it is no push. */
+  /**
+   * Returns what the current instruction pushes, which is not to be written to; undefined if it is
+   * no push.
+   */
   pushed(): Uint8Array | undefined {
     const { opcode } = this;
     if (opcode === OP_FALSE) return NO_BYTES;
@@ -65,7 +77,8 @@ export class ScriptReader {
 
   #dataLength(opcode: number, at: number): number {
     const { script } = this;
-    // Bytes beyond the end count as zero, and the instruction is malformed nevertheless, since its data would begin there.
+    // Bytes beyond the end count as zero, and the instruction is malformed nevertheless, since its
+    // data would begin there.
     const low = script[at] ?? 0;
     if (opcode === OP_PUSH_DATA_1) return low;
     const low16 = low + (script[at + 1] ?? 0) * 0x100;

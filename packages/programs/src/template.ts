@@ -1,6 +1,7 @@
 /**
- * Templates. A program keeps its state in its own bytes, as pushes, so each state has another hash. Programs that differ in pushed values
- * only are builds of one template. A look-alike with other constants has the same template, so a template is no verdict about a program.
+ * Templates. A program keeps its state in its own bytes, as pushes, so each state has another hash.
+ * Programs that differ in pushed values only are builds of one template. A look-alike with other
+ * constants has the same template, so a template is no verdict about a program.
  */
 import { blake2b256, blake3, type Hash } from '@kasgres/kaspa';
 import { isPush } from './opcodes.ts';
@@ -26,7 +27,10 @@ export function describeProgram(program: Uint8Array): ProgramDescription {
   return { hash: blake2b256(program), length: program.length, ...scan(program) };
 }
 
-/** Returns BLAKE2b-256 of the opcodes with a zero byte for each push; undefined if the program does not parse. */
+/**
+ * Returns BLAKE2b-256 of the opcodes with a zero byte for each push; undefined if the program does
+ * not parse.
+ */
 export function templateOf(program: Uint8Array): Hash | undefined {
   return scan(program).template;
 }
@@ -56,8 +60,9 @@ export interface ByteRange {
 }
 
 /**
- * Returns KCC-1's hash of a template: BLAKE3 of the lengths and bytes before and after the state (Kaspa covenant conventions, KCC-0001,
- * section 8.3). Where the state is cannot be seen in the bytes. Returns undefined if the range is not within the program.
+ * Returns KCC-1's hash of a template: BLAKE3 of the lengths and bytes before and after the state
+ * (Kaspa covenant conventions, KCC-0001, section 8.3). Where the state is cannot be seen in the
+ * bytes. Returns undefined if the range is not within the program.
  */
 export function kccTemplateHash(program: Uint8Array, state: ByteRange): Hash | undefined {
   if (!(state.start >= 0 && state.start <= state.end && state.end <= program.length)) return undefined;
@@ -66,7 +71,10 @@ export function kccTemplateHash(program: Uint8Array, state: ByteRange): Hash | u
   return blake3(lengthBytes(prefix), prefix, lengthBytes(suffix), suffix);
 }
 
-/** Returns where the pushes from number `first` to number `last` are, with all between them; undefined if a program has fewer. */
+/**
+ * Returns where the pushes from number `first` to number `last` are, with all between them;
+ * undefined if a program has fewer.
+ */
 export function rangeOfPushes(program: Uint8Array, first: number, last: number): ByteRange | undefined {
   const reader = new ScriptReader(program);
   let start: number | undefined;

@@ -1,4 +1,7 @@
-/** Families of opcodes beyond signatures, hashes and arithmetic. The set of those that a program uses is the bits of a number. */
+/**
+ * Families of opcodes beyond signatures, hashes and arithmetic. The set of those that a program
+ * uses is the bits of a number.
+ */
 import { OP_ZK_PRECOMPILE } from './opcodes.ts';
 import { ScriptReader } from './script-reader.ts';
 
@@ -14,7 +17,9 @@ export const USES = {
   groth16: 8,
   /** `OpZkPrecompile` right after a push of the tag of succinct receipts of RISC Zero. */
   risc0: 16,
-  /** `OpZkPrecompile` after anything else: the tag is computed, chosen by the spender, or unknown. */
+  /**
+   * `OpZkPrecompile` after anything else: the tag is computed, chosen by the spender, or unknown.
+   */
   unknownZk: 32,
 } as const;
 
@@ -32,7 +37,9 @@ const FAMILIES = Uint8Array.from({ length: 256 }, (_, opcode) => {
   return isCovenant ? USES.covenants : 0;
 });
 
-/** Returns the set of families that a program uses up to its end, or up to where it does not parse. */
+/**
+ * Returns the set of families that a program uses up to its end, or up to where it does not parse.
+ */
 export function usesOf(program: Uint8Array): number {
   const reader = new ScriptReader(program);
   const scanner = new UseScanner();

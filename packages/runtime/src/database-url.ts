@@ -1,6 +1,7 @@
 /**
- * Addresses of Postgres in the dialect of libpq. The programs connect with pg, which reads some of its parameters otherwise, and `kasgres sql` and
- * analysts with libpq, which rejects parameters of pg. So only parameters that are known here pass, and each has one meaning for both
+ * Addresses of Postgres in the dialect of libpq. The programs connect with pg, which reads some of
+ * its parameters otherwise, and `kasgres sql` and analysts with libpq, which rejects parameters of
+ * pg. So only parameters that are known here pass, and each has one meaning for both
  * (https://www.postgresql.org/docs/current/libpq-connect.html).
  */
 import { existsSync } from 'node:fs';
@@ -47,7 +48,10 @@ export const DATABASE_URL_FORM =
   'must be an address such as postgres://user:password@host:port/database, with special characters of user and password percent-encoded: ' +
   '%40 for @, %2F for /, %3F for ?, %23 for #, %25 for %';
 
-/** @throws Error that says what to do, without any part of the address: its password may be anywhere if a special character is not encoded */
+/**
+ * @throws Error that says what to do, without any part of the address: its password may be anywhere
+ * if a special character is not encoded
+ */
 export function readDatabaseUrl(
   text: string,
   environment: Readonly<Record<string, string | undefined>> = process.env,
@@ -83,7 +87,10 @@ export function readDatabaseUrl(
   };
 }
 
-/** Returns the address for libpq, and so for psql, psycopg and SQLAlchemy, whose dialect is `postgresql:`. */
+/**
+ * Returns the address for libpq, and so for psql, psycopg and SQLAlchemy, whose dialect is
+ * `postgresql:`.
+ */
 export function libpqUrl(text: string): string {
   const address = readDatabaseUrl(text);
   const { url, sslMode, rootCertificate, certificate, key, hasDirectTls, channelBinding } = address;
@@ -102,7 +109,8 @@ export function libpqUrl(text: string): string {
 
 function parseUrl(text: string): URL {
   const url = URL.canParse(text) ? new URL(text) : undefined;
-  // A character that is not encoded ends the password early: the rest, up to the host, would be in the path, the parameters or the fragment.
+  // A character that is not encoded ends the password early: the rest, up to the host, would be in
+  // the path, the parameters or the fragment.
   if (url === undefined || `${url.pathname}${url.search}`.includes('@') || url.hash !== '') {
     throw new Error(DATABASE_URL_FORM);
   }

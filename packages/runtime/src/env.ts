@@ -1,6 +1,7 @@
 /**
- * The environment of a program: one zod schema declares the variables, their meanings and their defaults. Reading reports every
- * problem at once; the documentation of the variables is generated from the same schema.
+ * The environment of a program: one zod schema declares the variables, their meanings and their
+ * defaults. Reading reports every problem at once; the documentation of the variables is generated
+ * from the same schema.
  */
 import { z } from 'zod';
 import { DATABASE_URL_FORM, readDatabaseUrl } from './database-url.ts';
@@ -20,9 +21,11 @@ export class EnvError extends FatalError {
 }
 
 /**
- * Checks the variables of the schema and returns their parsed values. A variable set to the empty string counts as unset, as
- * docker-compose and shells write it. Problems never contain values, which may be secrets.
- * @param replaced names of former variables and of those that replace them; it is an error to set a former one
+ * Checks the variables of the schema and returns their parsed values. A variable set to the empty
+ * string counts as unset, as docker-compose and shells write it. Problems never contain values,
+ * which may be secrets.
+ * @param replaced names of former variables and of those that replace them; it is an error to set a
+ * former one
  * @throws EnvError
  */
 export function readEnv<Schema extends EnvSchema>(
@@ -48,7 +51,10 @@ export function readEnv<Schema extends EnvSchema>(
   throw new EnvError([...new Set(problems)]);
 }
 
-/** Prints what `readEnv` would report, as a JSON array: a parent process collects the problems of several programs. */
+/**
+ * Prints what `readEnv` would report, as a JSON array: a parent process collects the problems of
+ * several programs.
+ */
 export function printEnvProblems(...args: Parameters<typeof readEnv>): void {
   process.stdout.write(JSON.stringify(findEnvProblems(...args)));
 }
@@ -78,7 +84,10 @@ export const postgresUrl = () =>
       }
     });
 
-/** Describes the valid values of a number or an enum; zod's own messages name its types ("expected number, received NaN"). */
+/**
+ * Describes the valid values of a number or an enum; zod's own messages name its types ("expected
+ * number, received NaN").
+ */
 function findExpected(field: z.ZodType | undefined): string | undefined {
   if (field instanceof z.ZodDefault || field instanceof z.ZodPrefault || field instanceof z.ZodOptional) {
     return findExpected(field.def.innerType as z.ZodType);
@@ -100,7 +109,10 @@ function formatRange(least: number | bigint | null, greatest: number | bigint | 
   return greatest === null ? '' : ` of at most ${greatest}`;
 }
 
-/** Declares a variable with a custom format. The errors of `parse` are reported, so they must not contain the value. */
+/**
+ * Declares a variable with a custom format. The errors of `parse` are reported, so they must not
+ * contain the value.
+ */
 export function parsed<T>(parse: (text: string) => T) {
   return z
     .string()
@@ -115,7 +127,10 @@ export function parsed<T>(parse: (text: string) => T) {
     });
 }
 
-/** Returns a markdown table with a row per variable: name, default, meaning (the schema's `.describe(…)`). */
+/**
+ * Returns a markdown table with a row per variable: name, default, meaning (the schema's
+ * `.describe(…)`).
+ */
 export function documentEnv(schema: EnvSchema): string {
   const rows = Object.entries(schema.shape).map(([name, field]) => {
     const text = (field.description ?? '').replaceAll('|', '\\|');

@@ -1,4 +1,7 @@
-/** Returns how many files and connections this process may have open. Node.js raises the soft limit to the hard one at its start. */
+/**
+ * Returns how many files and connections this process may have open. Node.js raises the soft limit
+ * to the hard one at its start.
+ */
 export function readFileLimit(): number {
   const { report } = process;
   // Otherwise the report looks up names of connected peers.

@@ -10,7 +10,10 @@ interface ListenAddress {
   freePort?: number | undefined;
 }
 
-/** Returns a FatalError if another port must be configured, since a restart finds the same one taken. Returns any other error as it is. */
+/**
+ * Returns a FatalError if another port must be configured, since a restart finds the same one
+ * taken. Returns any other error as it is.
+ */
 export function toListenError(error: unknown, { host, port, variable, freePort }: ListenAddress): unknown {
   const { code } = error as NodeJS.ErrnoException;
   if (code === 'EADDRINUSE') {

@@ -1,4 +1,7 @@
-/** JSON logs by pino. Known fields with secrets are redacted. Addresses of databases, which may have a password, are never logged. */
+/**
+ * JSON logs by pino. Known fields with secrets are redacted. Addresses of databases, which may have
+ * a password, are never logged.
+ */
 import { type DestinationStream, pino } from 'pino';
 import pretty from 'pino-pretty';
 
@@ -18,7 +21,10 @@ export interface LoggerOptions {
 const SECRET_FIELDS = ['password', 'apiKey', 'DATABASE_URL', 'DATABASE_READ_URL', 'databaseUrl', 'connectionString'];
 const SECRET_HEADERS = ['x-api-key', 'authorization', 'cookie'];
 
-/** Creates a logger of JSON lines, with 64-bit integers as decimal strings; pretty-printed if standard output is a terminal. */
+/**
+ * Creates a logger of JSON lines, with 64-bit integers as decimal strings; pretty-printed if
+ * standard output is a terminal.
+ */
 export function createLogger({ name, level = 'info', destination }: LoggerOptions): Logger {
   // Not pino's own writer, which retries endlessly when the reader of standard output has exited.
   const stream = destination ?? (process.stdout.isTTY ? pretty({ destination: process.stdout }) : standardOutput);
@@ -44,7 +50,10 @@ export function createLogger({ name, level = 'info', destination }: LoggerOption
 
 const WARN = 40;
 
-/** Writes the lines of one turn of the event loop together, since each write takes longer than making a line; warnings and errors at once. */
+/**
+ * Writes the lines of one turn of the event loop together, since each write takes longer than
+ * making a line; warnings and errors at once.
+ */
 const standardOutput = {
   /** Makes pino set `lastLevel` before each line. */
   [pino.symbols.needsMetadataGsym]: true as const,

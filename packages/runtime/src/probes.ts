@@ -1,6 +1,6 @@
 /**
- * Metrics and probes on a separate port, so that they are never exposed with the API: `/healthz` (the process responds), `/readyz`
- * (200, or 503 with the reason), `/metrics` (Prometheus text).
+ * Metrics and probes on a separate port, so that they are never exposed with the API: `/healthz`
+ * (the process responds), `/readyz` (200, or 503 with the reason), `/metrics` (Prometheus text).
  */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -13,7 +13,10 @@ export { AggregatorRegistry, Counter, Gauge, Histogram, Registry } from 'prom-cl
 /** The metrics of a registry as plain data. */
 export type Metrics = Awaited<ReturnType<Registry['getMetricsAsJSON']>>;
 
-/** Creates a registry with the process's own figures (CPU, memory, event loop), every series labelled with the program. */
+/**
+ * Creates a registry with the process's own figures (CPU, memory, event loop), every series
+ * labelled with the program.
+ */
 export function createRegistry(program: string): Registry {
   const registry = new Registry();
   registry.setDefaultLabels({ program });
@@ -57,7 +60,8 @@ export async function startProbes(options: ProbesOptions): Promise<Probes> {
   server.keepAliveTimeout = 1000;
   server.maxConnections = MAX_CONNECTIONS;
   const { promise: listening, resolve, reject } = Promise.withResolvers<void>();
-  // Stays registered: a connection that cannot be accepted is an 'error' event, too, which would end the process without a listener.
+  // Stays registered: a connection that cannot be accepted is an 'error' event, too, which would
+  // end the process without a listener.
   server.on('error', reject).listen(port, host, () => resolve());
   await listening.catch((error: unknown) => {
     throw toListenError(error, { host, port, variable: 'METRICS_PORT' });

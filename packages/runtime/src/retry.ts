@@ -7,8 +7,9 @@ export interface RetryOptions extends BackoffOptions {
 }
 
 /**
- * Runs a task until it succeeds, with growing pauses after failures; after a call of `succeeded`, they grow from the first one again. Returns
- * undefined, and swallows the failure, if the signal is aborted.
+ * Runs a task until it succeeds, with growing pauses after failures; after a call of `succeeded`,
+ * they grow from the first one again. Returns undefined, and swallows the failure, if the signal is
+ * aborted.
  */
 export async function retry<Result>(
   task: (succeeded: () => void) => Promise<Result>,

@@ -1,6 +1,6 @@
 /**
- * Runs `main`, stops it on SIGINT, SIGTERM or when the parent process is gone, and closes resources before a deadline. The exit code tells
- * whether a restart may help.
+ * Runs `main`, stops it on SIGINT, SIGTERM or when the parent process is gone, and closes resources
+ * before a deadline. The exit code tells whether a restart may help.
  */
 import type { Logger } from './logger.ts';
 import { isAbortError } from './sleep.ts';
@@ -11,7 +11,10 @@ export const EXIT_FATAL = 1;
 /** A restart may help (EX_TEMPFAIL of sysexits.h). */
 export const EXIT_RETRYABLE = 75;
 
-/** Stops the program with exit code 1, so that a supervisor does not restart it. The message is for the operator. */
+/**
+ * Stops the program with exit code 1, so that a supervisor does not restart it. The message is for
+ * the operator.
+ */
 export class FatalError extends Error {
   override readonly name: string = 'FatalError';
 }
@@ -23,7 +26,9 @@ export interface Program {
   shutdown: Shutdown;
   /** Stops the program from within; with an error, as if `main` had thrown it. */
   stop: (error?: unknown) => void;
-  /** Sets the logger that reports the end of the program; without one, reports go to standard error. */
+  /**
+   * Sets the logger that reports the end of the program; without one, reports go to standard error.
+   */
   useLogger: (logger: Logger) => void;
 }
 
@@ -59,7 +64,8 @@ export async function runProgram(
     stop('failed');
   };
   listenForStop(stop, fail);
-  // Signal handlers do not keep a process alive: Node would exit while `main` only waits for its signal.
+  // Signal handlers do not keep a process alive: Node would exit while `main` only waits for its
+  // signal.
   setInterval(() => {}, 2 ** 30);
 
   const program: Program = {
@@ -127,7 +133,10 @@ export interface ShutdownProblem {
   error: unknown;
 }
 
-/** The resources of a program, closed one after another in reverse order of registration. A failure does not stop the rest. */
+/**
+ * The resources of a program, closed one after another in reverse order of registration. A failure
+ * does not stop the rest.
+ */
 export class Shutdown {
   readonly #resources: { name: string; close: () => unknown }[] = [];
   /** The resource that is being closed, for the report at the deadline. */

@@ -30,8 +30,9 @@ export interface BackoffOptions {
 }
 
 /**
- * Yields endless delays in milliseconds: each is a random point in the upper half of a step, and the steps grow by `factor` up to
- * `maxMs`. The randomness keeps clients of one server from returning at the same moment.
+ * Yields endless delays in milliseconds: each is a random point in the upper half of a step, and
+ * the steps grow by `factor` up to `maxMs`. The randomness keeps clients of one server from
+ * returning at the same moment.
  */
 export function* backoff(options: BackoffOptions = {}): Generator<number, never, void> {
   const { firstMs = 100, maxMs = 30_000, factor = 2, random = Math.random } = options;

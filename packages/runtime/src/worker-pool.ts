@@ -1,7 +1,8 @@
 /**
- * Runs a function on worker threads. Unlike the pools on npm, this one never terminates a thread: terminating one that is starting
- * or working can hang or fail, and a program that stops during a load does exactly that. On close a thread is told that no more jobs
- * will come, finishes its current job and exits.
+ * Runs a function on worker threads. Unlike the pools on npm, this one never terminates a thread:
+ * terminating one that is starting or working can hang or fail, and a program that stops during a
+ * load does exactly that. On close a thread is told that no more jobs will come, finishes its
+ * current job and exits.
  */
 import { parentPort, type Transferable, Worker } from 'node:worker_threads';
 
@@ -40,8 +41,10 @@ export class WorkerPool<Job, Result> {
   }
 
   /**
-   * Runs a job on one of the threads and returns its result. Jobs start in the order in which they were added.
-   * @throws the job's error; Error if its thread exited or the pool was closed before the job had a result
+   * Runs a job on one of the threads and returns its result. Jobs start in the order in which they
+   * were added.
+   * @throws the job's error; Error if its thread exited or the pool was closed before the job had a
+   * result
    */
   run(job: Job, transfer: readonly Transferable[] = []): Promise<Result> {
     if (this.#isClosed) return Promise.reject(new Error('the worker pool is closed'));
@@ -51,7 +54,10 @@ export class WorkerPool<Job, Result> {
     });
   }
 
-  /** Rejects the jobs that have not started, and waits until the others are finished and every thread has exited. */
+  /**
+   * Rejects the jobs that have not started, and waits until the others are finished and every
+   * thread has exited.
+   */
   async close(): Promise<void> {
     this.#isClosed = true;
     for (const { reject } of this.#queue.splice(0)) reject(new Error('the worker pool was closed'));

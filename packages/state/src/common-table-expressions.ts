@@ -1,4 +1,7 @@
-/** The transactions accepted since the latest bootstrap block: its UTXO set contains the effect of the earlier ones. */
+/**
+ * The transactions accepted since the latest bootstrap block: its UTXO set contains the effect of
+ * the earlier ones.
+ */
 export const ACCEPTED = `
   accepted as (
     select t.id, t.subnetwork_id, c.daa_score
@@ -7,7 +10,10 @@ export const ACCEPTED = `
     where c.index > (select coalesce(max(chain_index), -1) from bootstrap_blocks)
   )`;
 
-/** The outputs in the UTXO set of the latest bootstrap block or of `accepted`, without those that `accepted` spend. */
+/**
+ * The outputs in the UTXO set of the latest bootstrap block or of `accepted`, without those that
+ * `accepted` spend.
+ */
 export const UNSPENT = `
   created as (
     select transaction_id, index, script_id, amount, block_daa_score, is_coinbase, covenant_id from bootstrap_utxos
@@ -42,7 +48,10 @@ export const TOUCHES = `
     join address_transactions a on a.transaction_id = t.id
   )`;
 
-/** The first bootstrap block at which each script held UTXOs: it counts as seen there unless the chain touched it before. */
+/**
+ * The first bootstrap block at which each script held UTXOs: it counts as seen there unless the
+ * chain touched it before.
+ */
 export const AT_BOOTSTRAP = `
   ${HELD},
   at_bootstrap as (
@@ -50,8 +59,8 @@ export const AT_BOOTSTRAP = `
     from (select script_id, min(chain_index) as index from held group by script_id) first join chain_blocks c using (index)
   )`;
 /**
- * Selects what chain blocks accept, with positions. A chain block may accept 100,000 transactions, so its list is walked once for all that are looked
- * for, and not searched for each.
+ * Selects what chain blocks accept, with positions. A chain block may accept 100,000 transactions,
+ * so its list is walked once for all that are looked for, and not searched for each.
  * @param indexes a query of chain_blocks.index
  */
 export const acceptedBy = (indexes: string): string => `
@@ -59,7 +68,9 @@ export const acceptedBy = (indexes: string): string => `
   from chain_blocks c cross join unnest(c.accepted_transactions) with ordinality a (id, position)
   where c.index in (${indexes})`;
 
-/** Each member of a cluster with its root; members whose path to the root does not end are left out. */
+/**
+ * Each member of a cluster with its root; members whose path to the root does not end are left out.
+ */
 export const TREE = `
   recursive tree as (
     select script_id, script_id as root from cluster_members where parent_id is null
@@ -74,7 +85,10 @@ export const belowRoots = (condition: string): string => `
     union all
     select m.script_id, members.cluster_id from members join cluster_members m on m.parent_id = members.script_id)`;
 
-/** The first chain block if retention removed the chain before it; no row otherwise. Sums of the removed part can only be checked in parts. */
+/**
+ * The first chain block if retention removed the chain before it; no row otherwise. Sums of the
+ * removed part can only be checked in parts.
+ */
 export const CUT = `
   cut as (select index, chain_time from chain_blocks where index = (select min(index) from chain_blocks) and index > 0)`;
 
@@ -82,7 +96,8 @@ export const CUT = `
 export const BARE_SCRIPTS = `(select id from scripts where type = 'nonstandard' and version = 0)`;
 
 /**
- * The first of the UTXOs of each script `s` in `bootstrap_utxos`, by id and index: who created it before the bootstrap block is known, but not in which order.
+ * The first of the UTXOs of each script `s` in `bootstrap_utxos`, by id and index: who created it
+ * before the bootstrap block is known, but not in which order.
  * @param scripts a table with `id`
  */
 export const firstBootstrapUtxos = (scripts: string): string => `

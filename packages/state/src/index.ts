@@ -1,4 +1,7 @@
-/** Derived state: everything that is computed from facts, one folder per kind (docs/architecture.md, "Derived state"). */
+/**
+ * Derived state: everything that is computed from facts, one folder per kind (docs/architecture.md,
+ * "Derived state").
+ */
 export { BalanceDeltas } from './balances/balance-deltas.ts';
 export { countTouched } from './balances/write.ts';
 export { type ClusteringOptions, clusterStep, flagStep, type Step } from './clusters/step.ts';

@@ -12,7 +12,11 @@ export async function isStandby(db: Queryable): Promise<boolean> {
   return rows[0]?.standby === true;
 }
 
-/** Yields pages in the order of their keys. @param select one page of the rows with an `id` above the key $1; `parameters` follow as $2 and so on */
+/**
+ * Yields pages in the order of their keys.
+ * @param select one page of the rows with an `id` above the key $1; `parameters` follow as $2 and
+ * so on
+ */
 export async function* pagesByKey<Row extends { id: bigint }>(
   db: Queryable,
   select: string,
@@ -28,7 +32,10 @@ export async function* pagesByKey<Row extends { id: bigint }>(
   }
 }
 
-/** Returns parameters of a statement that unnests columns: `columnsOf(rows, 'id', 'amount')` for `unnest($1::bigint[], $2::bigint[])`. */
+/**
+ * Returns parameters of a statement that unnests columns: `columnsOf(rows, 'id', 'amount')` for
+ * `unnest($1::bigint[], $2::bigint[])`.
+ */
 export function columnsOf<Row, const Names extends readonly (keyof Row)[]>(
   rows: readonly Row[],
   ...names: Names
@@ -37,7 +44,10 @@ export function columnsOf<Row, const Names extends readonly (keyof Row)[]>(
   return columns as { -readonly [Position in keyof Names]: Row[Names[Position]][] };
 }
 
-/** Returns a verification from queries whose rows have the description of a difference in their column `fault`. */
+/**
+ * Returns a verification from queries whose rows have the description of a difference in their
+ * column `fault`.
+ */
 export function faultsOf(...queries: readonly string[]): Verification {
   return async (db) => {
     const faults: string[] = [];

@@ -1,11 +1,13 @@
 /**
- * The kinds of derived state, in the order in which a batch applies those with the same value of `applies`. A new kind is a folder, a migration and
- * a line here.
+ * The kinds of derived state, in the order in which a batch applies those with the same value of
+ * `applies`. A new kind is a folder, a migration and a line here.
  *
  * Statements that several kinds share for speed:
- * - removed-chain.ts reads the transactions of removed chain blocks once, for the `revert` of every kind.
+ * - removed-chain.ts reads the transactions of removed chain blocks once, for the `revert` of every
+ *   kind.
  * - replace-state.ts writes the differences of two UTXO sets to every kind after a gap.
- * - packages/database/src/tags/write-tags.ts sets tag flags when tags are imported, and cluster-tags.ts queues those of named clusters.
+ * - packages/database/src/tags/write-tags.ts sets tag flags when tags are imported, and
+ *   cluster-tags.ts queues those of named clusters.
  */
 import { inPipeline } from '@kasgres/database';
 import type { ClientBase } from 'pg';
@@ -37,7 +39,8 @@ const DERIVED_STATE: readonly DerivedState[] = [
   repeatedTransactions,
   contestedOutputs,
   lanes,
-  // The three that follow need the reveals; covenants need the keys of templates that programs write.
+  // The three that follow need the reveals; covenants need the keys of templates that programs
+  // write.
   reveals,
   programs,
   covenants,

@@ -1,4 +1,7 @@
-/** The chain blocks that a reorg removes. The transactions that they accepted are read once, for all kinds that need them. */
+/**
+ * The chain blocks that a reorg removes. The transactions that they accepted are read once, for all
+ * kinds that need them.
+ */
 import type { ClientBase } from 'pg';
 import {
   getOrInsert,

@@ -1,4 +1,7 @@
-/** Writes the differences of two UTXO sets after a gap, so that the cost is independent of the history. Counts of accepted transactions stay. */
+/**
+ * Writes the differences of two UTXO sets after a gap, so that the cost is independent of the
+ * history. Counts of accepted transactions stay.
+ */
 import type { ClientBase } from 'pg';
 import { hourOf } from './balances/hourly-changes/hourly-deltas.ts';
 import { writeBootstrapPrograms } from './programs/bootstrap-programs.ts';
@@ -30,7 +33,10 @@ export async function replaceUtxoSet(client: ClientBase, chainTime: bigint, isGa
   );
 }
 
-/** Compares outpoints only, since they determine amount and script. $1: the hour of the bootstrap block, $2: its chain_time */
+/**
+ * Compares outpoints only, since they determine amount and script. $1: the hour of the bootstrap
+ * block, $2: its chain_time
+ */
 const REPLACE_STATE = `
   with vanished as (
     delete from utxos u

@@ -56,20 +56,32 @@ export interface Utxo extends Outpoint {
 export interface AcceptedTransaction extends TransactionDeltas {
   /** Its place among the transactions that the chain block accepts, from 0. */
   position: number;
-  /** Null while it is unknown; then the signature scripts of `content` may be those of another variant. */
+  /**
+   * Null while it is unknown; then the signature scripts of `content` may be those of another
+   * variant.
+   */
   acceptedVariant: number | null;
-  /** The transaction as it was accepted. Kinds keep of it only what they need, since it may be large. */
+  /**
+   * The transaction as it was accepted. Kinds keep of it only what they need, since it may be
+   * large.
+   */
   content: Transaction;
   /** One for each input. */
   spent: readonly Outpoint[];
   created: readonly Utxo[];
 }
 
-/** The items of a batch in the order of the chain: each chain block comes before its accepted transactions. */
+/**
+ * The items of a batch in the order of the chain: each chain block comes before its accepted
+ * transactions.
+ */
 export type BatchItem =
   | { kind: 'chain-block'; chainBlock: ChainBlock }
   | { kind: 'accepted'; transaction: AcceptedTransaction }
-  /** Scripts of the transactions that this batch counts, accepted or not, repeated for each transaction. */
+  /**
+   * Scripts of the transactions that this batch counts, accepted or not, repeated for each
+   * transaction.
+   */
   | { kind: 'touched'; scripts: readonly number[] }
   /** Transactions of a block that this batch writes. */
   | { kind: 'contained'; transactions: readonly number[] }
@@ -99,7 +111,9 @@ export interface RevertedChainBlock extends RemovedChainBlock {
 /** The range of a batch, as values of chain_blocks.index. */
 export interface BatchRange {
   checkpoint: number;
-  /** The highest chain block that remains after the removals; equals `checkpoint` without a reorg. */
+  /**
+   * The highest chain block that remains after the removals; equals `checkpoint` without a reorg.
+   */
   fork: number;
   forkTime: bigint;
   to: number;
@@ -107,7 +121,10 @@ export interface BatchRange {
   firstTransaction: number;
 }
 
-/** The changes of one batch, by the class in which each kind keeps them. Kinds read each other's changes by importing that class. */
+/**
+ * The changes of one batch, by the class in which each kind keeps them. Kinds read each other's
+ * changes by importing that class.
+ */
 export class StateChanges {
   readonly range: BatchRange;
   readonly #changes = new Map<new () => unknown, unknown>();

@@ -1,6 +1,6 @@
 /**
- * A Docker engine of this test: `dockerd` with directories, a socket and a process id for itself only. Its bridges and rules of iptables are removed when
- * it stops, and forwarding is as before.
+ * A Docker engine of this test: `dockerd` with directories, a socket and a process id for itself
+ * only. Its bridges and rules of iptables are removed when it stops, and forwarding is as before.
  */
 import { spawn } from 'node:child_process';
 import { existsSync, mkdirSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -59,7 +59,10 @@ export async function startDaemon(): Promise<void> {
   }
 }
 
-/** Stops the engine with its containers, which it would start again, and restores the machine's network. */
+/**
+ * Stops the engine with its containers, which it would start again, and restores the machine's
+ * network.
+ */
 export async function stopDaemon(): Promise<void> {
   await killDaemon();
   if (!existsSync(NETWORK_BEFORE)) return;

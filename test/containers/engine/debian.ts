@@ -35,7 +35,8 @@ export async function installPackages(): Promise<void> {
 }
 
 /**
- * Unpacks the plugins of Docker's command from Debian 13, since Compose of Debian 12 is too old, and returns the directory for DOCKER_CONFIG.
+ * Unpacks the plugins of Docker's command from Debian 13, since Compose of Debian 12 is too old,
+ * and returns the directory for DOCKER_CONFIG.
  */
 export async function installPlugins(): Promise<string> {
   const config = join(CACHE, 'config');

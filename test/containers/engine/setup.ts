@@ -1,6 +1,6 @@
 /**
- * Vitest runs this once: it finds a Docker engine, or starts one as root on Debian, and lays out a checkout as an operator has it. Without an
- * engine the tests are skipped, with the reason.
+ * Vitest runs this once: it finds a Docker engine, or starts one as root on Debian, and lays out a
+ * checkout as an operator has it. Without an engine the tests are skipped, with the reason.
  */
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -61,7 +61,9 @@ export async function setup({ provide }: TestProject): Promise<(() => Promise<vo
   return teardown;
 }
 
-/** Also removes its image. Compose finds the rest by labels, since no file is in the root directory. */
+/**
+ * Also removes its image. Compose finds the rest by labels, since no file is in the root directory.
+ */
 async function removeComposition(): Promise<void> {
   const command = `docker compose --project-name ${PROJECT} down --volumes --remove-orphans --timeout 5`;
   await tryToRun(command, { cwd: '/' });

@@ -1,6 +1,6 @@
 /**
- * Images with the names of those that the Docker files use, for an engine of this test where no registry can be reached. They have the same
- * interfaces, and come from packages of Debian and npm.
+ * Images with the names of those that the Docker files use, for an engine of this test where no
+ * registry can be reached. They have the same interfaces, and come from packages of Debian and npm.
  */
 import { createHash } from 'node:crypto';
 import { copyFileSync, mkdirSync, readdirSync, readFileSync } from 'node:fs';
@@ -35,7 +35,10 @@ const STAND_INS: readonly StandIn[] = [
   { image: 'postgres:17-bookworm', recipe: 'postgres' },
 ];
 
-/** Makes the stand-ins that are missing or were made otherwise. Returns false if a registry has the images. */
+/**
+ * Makes the stand-ins that are missing or were made otherwise. Returns false if a registry has the
+ * images.
+ */
 export async function provideImages(): Promise<boolean> {
   if (await succeeds('docker pull -q debian:bookworm-slim', { timeoutMs: REGISTRY_MS })) return false;
   for (const standIn of STAND_INS) {

@@ -1,6 +1,6 @@
 /**
- * Installs DuckDB and ClickHouse (600 MB) into this folder, before `npm run test:full`. Without a network, or on a platform without
- * builds of them, the tests that need them are skipped.
+ * Installs DuckDB and ClickHouse (600 MB) into this folder, before `npm run test:full`. Without a
+ * network, or on a platform without builds of them, the tests that need them are skipped.
  */
 import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';

@@ -1,6 +1,12 @@
-/** Reads exported files with DuckDB and ClickHouse (the package chdb), and selects the same rows from Postgres, all as text in one form. */
+/**
+ * Reads exported files with DuckDB and ClickHouse (the package chdb), and selects the same rows
+ * from Postgres, all as text in one form.
+ */
 
-/** The used part of the packages in this folder. They are optional, so their own types may be missing. */
+/**
+ * The used part of the packages in this folder. They are optional, so their own types may be
+ * missing.
+ */
 interface DuckDb {
   connect: () => Promise<{ runAndReadAll: (sql: string) => Promise<{ getRows: () => unknown[][] }> }>;
   closeSync: () => void;

@@ -1,6 +1,8 @@
 /**
- * Covenants on a real simnet node, whose only miner this is: births of one and of two, moves, splits, merges, burns, a new covenant from the UTXO of
- * another one, as bare scripts and as programs, and rival spends in sibling blocks. What is true in the end is computed from the transactions alone.
+ * Covenants on a real simnet node, whose only miner this is: births of one and of two, moves,
+ * splits, merges, burns, a new covenant from the UTXO of another one, as bare scripts and as
+ * programs, and rival spends in sibling blocks. What is true in the end is computed from the
+ * transactions alone.
  */
 import {
   type DagTransaction,
@@ -16,7 +18,10 @@ import { blake2b256, covenantId, NATIVE_SUBNETWORK, type ScriptPublicKey, toHex 
 import type { NodeClient } from '@kasgres/node';
 import { getTemplate, mine, submit } from './miner.ts';
 
-/** Blocks until the first coinbases are mature, with a reserve: births in 250 rounds spend about 140 coinbases. */
+/**
+ * Blocks until the first coinbases are mature, with a reserve: births in 250 rounds spend about 140
+ * coinbases.
+ */
 const WARM_UP_BLOCKS = 1_180;
 const FEE = 20_000n;
 const LEAST_SPLIT = 400_000_000n;

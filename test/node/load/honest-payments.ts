@@ -1,4 +1,7 @@
-/** Full blocks of ordinary payments, which a node accepts: from outputs that anybody may spend to an address and back. */
+/**
+ * Full blocks of ordinary payments, which a node accepts: from outputs that anybody may spend to an
+ * address and back.
+ */
 import {
   ANYONES_SCRIPT,
   type DagTransaction,

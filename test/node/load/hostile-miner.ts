@@ -1,6 +1,6 @@
 /**
- * A hostile miner on a real or a simulated node: blocks that follow the rules in isolation and no others, each beside an honest sibling. The node
- * merges them, and decides alone what it accepts.
+ * A hostile miner on a real or a simulated node: blocks that follow the rules in isolation and no
+ * others, each beside an honest sibling. The node merges them, and decides alone what it accepts.
  */
 import {
   ANYONES_SCRIPT,

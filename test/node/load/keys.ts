@@ -1,6 +1,6 @@
 /**
- * The economy's keyring with private keys. Every kind of script that the node classifies occurs; anyone can unlock the non-standard ones, so that
- * their UTXOs are spent too.
+ * The economy's keyring with private keys. Every kind of script that the node classifies occurs;
+ * anyone can unlock the non-standard ones, so that their UTXOs are spent too.
  */
 import { createHash, randomBytes } from 'node:crypto';
 import { type EconomyOptions, type Key, Keyring, Random, scriptKey, type UtxoEntry } from '@kasgres/devnet';
@@ -31,7 +31,10 @@ const LONG_SCRIPT_BYTES = 3_000;
 const ECDSA_DOMAIN = createHash('sha256').update('TransactionSigningHashECDSA').digest();
 
 export class LoadKeys extends Keyring {
-  /** Scripts without an address: two that need no signature, and two of versions that the node does not know, one of them empty. */
+  /**
+   * Scripts without an address: two that need no signature, and two of versions that the node does
+   * not know, one of them empty.
+   */
   readonly nonStandard: readonly ScriptPublicKey[];
   readonly longScript: ScriptPublicKey;
   readonly #owners: Map<string, Owner>;
@@ -136,8 +139,8 @@ function schnorrKey(secretBytes: Uint8Array): SchnorrKey {
 }
 
 /**
- * Returns the push of a BIP 340 signature, another one each time. Five times as fast as the library's own function, which derives the public key
- * and verifies the result each time.
+ * Returns the push of a BIP 340 signature, another one each time. Five times as fast as the
+ * library's own function, which derives the public key and verifies the result each time.
  */
 function schnorrSign(message: Uint8Array, { publicKey, secret }: SchnorrKey): Uint8Array {
   const [noncePoint, nonce] = evenPoint(bytesToNumberBE(randomBytes(32)) % ORDER);
@@ -145,7 +148,10 @@ function schnorrSign(message: Uint8Array, { publicKey, secret }: SchnorrKey): Ui
   return push([...noncePoint, ...numberToBytesBE((nonce + challenge * secret) % ORDER, 32), SIGN_ALL]);
 }
 
-/** Returns the x coordinate of the scalar's point, and the scalar, negated if that gives the point an even y. */
+/**
+ * Returns the x coordinate of the scalar's point, and the scalar, negated if that gives the point
+ * an even y.
+ */
 function evenPoint(scalar: bigint): [x: Uint8Array, scalar: bigint] {
   const { x, y } = secp256k1.Point.BASE.multiply(scalar).toAffine();
   return [numberToBytesBE(x, 32), y % 2n === 0n ? scalar : ORDER - scalar];

@@ -1,6 +1,7 @@
 /**
- * The economy of the simulated network on a real simnet node. It fills the node with a busy DAG, round by round: siblings on one template, some
- * submitted late, some so late that they turn red, with payments and mischief. Only the node decides what is accepted.
+ * The economy of the simulated network on a real simnet node. It fills the node with a busy DAG,
+ * round by round: siblings on one template, some submitted late, some so late that they turn red,
+ * with payments and mischief. Only the node decides what is accepted.
  */
 import { Random } from '@kasgres/devnet';
 import { fromHex, getNetwork, toHex } from '@kasgres/kaspa';
@@ -120,7 +121,9 @@ export class Load {
     await submitted;
   }
 
-  /** Submits the late blocks, then mines empty blocks until one tip is left that merges everything. */
+  /**
+   * Submits the late blocks, then mines empty blocks until one tip is left that merges everything.
+   */
   async settle(): Promise<void> {
     await this.mining.submit(this.#takeLate({ all: true }));
     for (;;) {
@@ -142,7 +145,10 @@ export class Load {
     this.#postponed.push({ payment, fromDaaScore });
   }
 
-  /** Returns templates, and follows the node's chain up to them. Payments of UTXOs that are mature by now move to the head of the queue. */
+  /**
+   * Returns templates, and follows the node's chain up to them. Payments of UTXOs that are mature
+   * by now move to the head of the queue.
+   */
   async #templates(count: number): ReturnType<Mining['templates']> {
     const templates = await this.mining.templates(count);
     const daaScore = templates[0]?.header?.daaScore ?? 0n;
@@ -153,7 +159,10 @@ export class Load {
     return templates;
   }
 
-  /** Returns the payments of a block: the extra ones, and those of the queue that fit and are compatible. */
+  /**
+   * Returns the payments of a block: the extra ones, and those of the queue that fit and are
+   * compatible.
+   */
   #fill(extra: Payment[]): Payment[] {
     const wanted = this.random.chance(0.1) ? 0 : Math.round(this.#paymentsPerBlock * 2 * this.random.fraction());
     const isFree = compatibleWith(extra);

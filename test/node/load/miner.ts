@@ -1,6 +1,7 @@
 /**
- * Blocks of the load: the node's template, with payments that never were in its mempool and the merkle root that belongs to them. On simnet every
- * nonce is a proof of work, so the nonce only makes siblings differ.
+ * Blocks of the load: the node's template, with payments that never were in its mempool and the
+ * merkle root that belongs to them. On simnet every nonce is a proof of work, so the nonce only
+ * makes siblings differ.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type DagTransaction, type Random, readHeader, readTransaction, scriptKey, withDerived } from '@kasgres/devnet';
@@ -53,7 +54,10 @@ export class Mining {
     this.#keys = keys;
   }
 
-  /** Returns templates of siblings, all of one moment, each for a random miner. The first has every submitted block among its parents. */
+  /**
+   * Returns templates of siblings, all of one moment, each for a random miner. The first has every
+   * submitted block among its parents.
+   */
   async templates(count: number): Promise<protocol.Block[]> {
     const giveUpAt = Date.now() + PATIENCE_MS;
     for (;;) {
@@ -103,7 +107,10 @@ export async function getTemplate(node: NodeClient, miner: ScriptPublicKey = IDL
   return block;
 }
 
-/** @param miner replaces that of the template. The block is valid only while no output of the coinbase pays the template's miner */
+/**
+ * @param miner replaces that of the template. The block is valid only while no output of the
+ * coinbase pays the template's miner
+ */
 export function mine<Contained extends Pick<Payment, 'transaction'>>(
   template: protocol.Block,
   payments: Contained[],
@@ -140,7 +147,10 @@ export async function mineTemplate(node: NodeClient): Promise<void> {
   await submit(node, { hash: new Uint8Array(0), message: await getTemplate(node) });
 }
 
-/** Returns whether an output of the coinbase is the miner's reward for red blocks, which must stay what the payload says. */
+/**
+ * Returns whether an output of the coinbase is the miner's reward for red blocks, which must stay
+ * what the payload says.
+ */
 function paysItsMiner(template: protocol.Block): boolean {
   const { payload, outputs } = readTransaction(template.transactions[0]);
   const miner = scriptKey(decodeCoinbasePayload(payload).scriptPublicKey);

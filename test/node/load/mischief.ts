@@ -1,6 +1,7 @@
 /**
- * Unusual blocks: each contains transactions that a sibling contains too, that conflict with those of a sibling, or that cannot be accepted there. A
- * block with a transaction that is invalid in its own past can never be on the chain. It is merged like any other, and the transactions that are
+ * Unusual blocks: each contains transactions that a sibling contains too, that conflict with those
+ * of a sibling, or that cannot be accepted there. A block with a transaction that is invalid in its
+ * own past can never be on the chain. It is merged like any other, and the transactions that are
  * valid by then are accepted from it.
  */
 import type { Random } from '@kasgres/devnet';

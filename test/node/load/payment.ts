@@ -1,4 +1,7 @@
-/** Signed transactions: the economy's drafts with valid signatures (rusty-kaspa, consensus/core/src/hashing/sighash.rs, type "all"). */
+/**
+ * Signed transactions: the economy's drafts with valid signatures (rusty-kaspa,
+ * consensus/core/src/hashing/sighash.rs, type "all").
+ */
 import {
   buildTransaction,
   createdEntries,
@@ -27,7 +30,10 @@ export interface Payment {
 }
 
 export interface SignOptions {
-  /** The budget of each input of a version 1 transaction. The id leaves it out. The default is that of the economy. */
+  /**
+   * The budget of each input of a version 1 transaction. The id leaves it out. The default is that
+   * of the economy.
+   */
   computeBudget?: number;
   /** Breaks the first signature: the transaction keeps its id and is invalid. */
   isBroken?: boolean;
@@ -72,7 +78,10 @@ export function fitting(payments: readonly Payment[]): Payment[] {
   return payments.filter(({ transaction }) => budget.take(transaction));
 }
 
-/** Returns what each input signs: the whole transaction except the signature scripts, and the UTXO that the input spends. */
+/**
+ * Returns what each input signs: the whole transaction except the signature scripts, and the UTXO
+ * that the input spends.
+ */
 function signingHashes(transaction: Transaction, spent: readonly UtxoEntry[]): Hash[] {
   const { version, inputs, outputs, payload, subnetworkId } = transaction;
   const outpoints = signingHash((writer) => {

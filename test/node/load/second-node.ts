@@ -1,6 +1,7 @@
 /**
- * Real reorganisations of a chosen depth. A second node, not connected to the first, gets the same blocks. Both mine, the second one more, and its
- * branch is submitted to the first. The branches share some payments in another order, and some payments conflict.
+ * Real reorganisations of a chosen depth. A second node, not connected to the first, gets the same
+ * blocks. Both mine, the second one more, and its branch is submitted to the first. The branches
+ * share some payments in another order, and some payments conflict.
  */
 import { NodeClient, NodeRpcError, type protocol } from '@kasgres/node';
 import { Kaspad } from '../../support/kaspad.ts';
@@ -53,7 +54,10 @@ export class SecondNode {
     return await moveToBranch(this.#first, this.#second, fork);
   }
 
-  /** Gives the first node a branch too short to reorganise its chain, so that several blocks in a row stay unmerged. */
+  /**
+   * Gives the first node a branch too short to reorganise its chain, so that several blocks in a
+   * row stay unmerged.
+   */
   async branchOff(length: number): Promise<void> {
     const fork = await this.#agree();
     const payments = this.#load.takePayments(length * PAYMENTS_PER_BLOCK * 2);
@@ -88,7 +92,10 @@ export class SecondNode {
   }
 }
 
-/** Mines until the chain above the fork has this length, with the payments spread over the first blocks. */
+/**
+ * Mines until the chain above the fork has this length, with the payments spread over the first
+ * blocks.
+ */
 async function mineChain(
   node: NodeClient,
   mining: Mining,
@@ -105,7 +112,10 @@ async function mineChain(
   }
 }
 
-/** Gives the node the branch of another one above the fork, which has more work. Returns how many blocks that removes from its chain. */
+/**
+ * Gives the node the branch of another one above the fork, which has more work. Returns how many
+ * blocks that removes from its chain.
+ */
 export async function moveToBranch(node: NodeClient, other: NodeClient, fork: string): Promise<number> {
   const { sink } = await node.call('getSink', {});
   await copyBlocks(other, node, fork);
@@ -142,7 +152,8 @@ export async function copyBlocks(from: NodeClient, to: NodeClient, lowHash: stri
   let left = [...blocks.values()].filter(({ header }) => header !== undefined && header.parents.length > 0);
   while (left.length > 0) {
     const rejected: protocol.Block[] = [];
-    // The node rejects blocks while its queue is full, and a block whose parents it does not know yet.
+    // The node rejects blocks while its queue is full, and a block whose parents it does not know
+    // yet.
     for (const block of left) if (!(await isAccepted(to, block))) rejected.push(block);
     if (rejected.length === left.length) throw new Error(`${left.length} blocks were rejected`);
     left = rejected;

@@ -60,7 +60,9 @@ export class Traffic {
     }
   }
 
-  /** Another payment of the UTXO that `payment` spends first: only one of the two can be accepted. */
+  /**
+   * Another payment of the UTXO that `payment` spends first: only one of the two can be accepted.
+   */
   conflictOf({ draft }: Payment): Payment {
     const [utxo] = draft.utxos;
     if (utxo === undefined) throw new Error('a payment without inputs has no conflict');
@@ -72,7 +74,10 @@ export class Traffic {
     return sign(this.#keys, this.#payments.conflict(0, entry, this.#random));
   }
 
-  /** Splits a UTXO in a way that a mempool accepts: between standard scripts, with a fee of more than 100 sompi a gram. */
+  /**
+   * Splits a UTXO in a way that a mempool accepts: between standard scripts, with a fee of more
+   * than 100 sompi a gram.
+   */
   split(entry: UtxoEntry, payload: Uint8Array = new Uint8Array()): Payment {
     const spendable = Number(entry.amount) - MEMPOOL_FEE_SOMPI;
     const half = Math.floor(spendable / 2);

@@ -1,6 +1,6 @@
 /**
- * One transaction id with two variants in siblings. The variant with the wrong signature is first in the mergeset, so the node must skip it and accept
- * the other one.
+ * One transaction id with two variants in siblings. The variant with the wrong signature is first
+ * in the mergeset, so the node must skip it and accept the other one.
  */
 import { toHex } from '@kasgres/kaspa';
 import type { NodeClient, protocol } from '@kasgres/node';
@@ -23,7 +23,8 @@ export async function mineTwoVariants(node: NodeClient, load: Load) {
   const [badBlock] = siblings(template, [bad], 0);
   const goodBlock = siblings(template, [good], 1_000).find((block) => badBlock && isAbove(block, badBlock));
   const top = siblings(template, [], 2_000).at(-1);
-  // With equal blue work the greatest hash is the selected parent and first in the mergeset, so it must be the empty block.
+  // With equal blue work the greatest hash is the selected parent and first in the mergeset, so it
+  // must be the empty block.
   if (badBlock === undefined || goodBlock === undefined || top === undefined || !isAbove(top, goodBlock))
     throw new Error('no order of siblings fits');
   for (const block of [badBlock, goodBlock, top]) await submit(node, block);

@@ -1,6 +1,7 @@
 /**
- * The UTXOs of the load that the node says can be spent: outputs of transactions that its chain has accepted and that no payment of the load spends
- * yet. A reorg makes the outputs of a transaction unspendable until it is accepted again.
+ * The UTXOs of the load that the node says can be spent: outputs of transactions that its chain has
+ * accepted and that no payment of the load spends yet. A reorg makes the outputs of a transaction
+ * unspendable until it is accepted again.
  */
 import {
   type DagTransaction,
@@ -90,7 +91,10 @@ export class Wallet implements Ledger {
     throw new Error('the load has no UTXO left');
   }
 
-  /** Takes a coinbase UTXO that stays immature for at least this many DAA scores. The wallet never returns it again. */
+  /**
+   * Takes a coinbase UTXO that stays immature for at least this many DAA scores. The wallet never
+   * returns it again.
+   */
   takeImmature(leftAtLeast: number): { entry: UtxoEntry; fromDaaScore: number } | undefined {
     const entry = this.economy.takeImmature(
       (candidate) =>

@@ -4,8 +4,8 @@ import { type DagComparison, firstDifference, inParallel, type Json, readListing
 import type { ChainBlock } from './node-dag.ts';
 
 /**
- * Compares every listed block, or only the blocks with these hashes, with the node's block and colour, and with its look-up. The listing must
- * have every block of the DAG.
+ * Compares every listed block, or only the blocks with these hashes, with the node's block and
+ * colour, and with its look-up. The listing must have every block of the DAG.
  */
 export async function compareRestBlocks(
   { node, api, dag }: DagComparison,
@@ -43,7 +43,10 @@ export async function compareRestBlocks(
   return faults;
 }
 
-/** Returns undefined where the node does not say: for blocks that are not merged, or if it has no such call. */
+/**
+ * Returns undefined where the node does not say: for blocks that are not merged, or if it has no
+ * such call.
+ */
 async function rewardOf(node: DagComparison['node'], hash: string): Promise<string | undefined> {
   const info = await node.call('getBlockRewardInfo', { hash }).catch(() => undefined);
   return info?.rewardAmount === undefined ? undefined : String(info.rewardAmount);

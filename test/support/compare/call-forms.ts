@@ -20,7 +20,10 @@ export function sortChildren(block: BlockJson | undefined, { indexed }: DagCompa
   block.verboseData.childrenHashes = children.filter((hash) => indexed?.has(hash) ?? true).sort();
 }
 
-/** Sorts the blocks beyond the sink. Starting at a block that is not merged yet, the node repeats blocks of its past there. */
+/**
+ * Sorts the blocks beyond the sink. Starting at a block that is not merged yet, the node repeats
+ * blocks of its past there.
+ */
 export function sortPage(page: BlocksJson, lowHash: string, comparison: DagComparison): void {
   const { dag, indexed } = comparison;
   const tail = page.blockHashes.splice(page.blockHashes.lastIndexOf(dag.sink.hash) + 1 || page.blockHashes.length);
@@ -52,7 +55,10 @@ export function timeOf(score: bigint, { chain, blocks, genesis }: NodeDag): bigi
   return below.timestamp + BigInt(Math.trunc(duration * share));
 }
 
-/** For each address what it sends, then what it receives, each transaction once. Neither group has a fixed order. */
+/**
+ * For each address what it sends, then what it receives, each transaction once. Neither group has a
+ * fixed order.
+ */
 export function entryGroups(
   entries: ResponseOf<'getMempoolEntriesByAddresses'>['entries'],
   addresses: readonly string[],

@@ -1,4 +1,7 @@
-/** Calls under /v1/rpc that a node responds to as well: the expected response of the API is the node's in the API's JSON. */
+/**
+ * Calls under /v1/rpc that a node responds to as well: the expected response of the API is the
+ * node's in the API's JSON.
+ */
 import { NodeRpcError, type RequestOf, type ResponseOf } from '@kasgres/node';
 import {
   chunks,
@@ -175,7 +178,10 @@ function get<Op extends (typeof PARAMETERLESS)[number]>(
   return { path: () => `/v1/rpc/${op}`, expected };
 }
 
-/** Compares the responses to each of these requests. `dag` is needed for getBlocks and getDaaScoreTimestampEstimate. */
+/**
+ * Compares the responses to each of these requests. `dag` is needed for getBlocks and
+ * getDaaScoreTimestampEstimate.
+ */
 export async function compareCalls<Op extends ComparedOp>(
   comparison: Comparison | DagComparison,
   op: Op,
@@ -258,7 +264,10 @@ export async function compareBlockPages(comparison: DagComparison): Promise<stri
   return faults;
 }
 
-/** Compares the hashes of getBlocks from every block, and its other forms from every `every`-th block and every unmerged one. */
+/**
+ * Compares the hashes of getBlocks from every block, and its other forms from every `every`-th
+ * block and every unmerged one.
+ */
 export function compareBlocksFromEveryBlock(comparison: DagComparison, every: number): Promise<string[]> {
   const { blocks, mergedBy } = comparison.dag;
   const requests = [...blocks.keys()].flatMap((lowHash, index) => {
@@ -306,7 +315,10 @@ const POOLS = [
   { includeOrphanPool: false, filterTransactionPool: true },
 ];
 
-/** Compares the mempool in every combination of flags. `filterTransactionPool` leaves out all but orphans. */
+/**
+ * Compares the mempool in every combination of flags. `filterTransactionPool` leaves out all but
+ * orphans.
+ */
 export async function comparePools(comparison: Comparison): Promise<string[]> {
   const posted = await compareCalls(comparison, 'getMempoolEntries', POOLS);
   const path = '/v1/rpc/getMempoolEntries';

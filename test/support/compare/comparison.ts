@@ -1,6 +1,6 @@
 /**
- * Comparisons of the API with a node at rest: a real one, a simulated one, or the replay of a recording. Each comparer returns the faults
- * that it found, one sentence each.
+ * Comparisons of the API with a node at rest: a real one, a simulated one, or the replay of a
+ * recording. Each comparer returns the faults that it found, one sentence each.
  */
 import type { NodeClient } from '@kasgres/node';
 import type { ApiClient } from '../api-client.ts';
@@ -16,8 +16,8 @@ export interface Comparison {
 export interface DagComparison extends Comparison {
   dag: NodeDag;
   /**
-   * Hashes of the indexed blocks. It is set for a node that also knows blocks which its virtual block does not merge: an index lacks them,
-   * so they are ignored as children and beyond the sink.
+   * Hashes of the indexed blocks. It is set for a node that also knows blocks which its virtual
+   * block does not merge: an index lacks them, so they are ignored as children and beyond the sink.
    */
   indexed?: ReadonlySet<string>;
 }

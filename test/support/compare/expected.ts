@@ -1,6 +1,7 @@
 /**
- * The node's messages in the JSON of the API, written from its specification alone: 64-bit numbers are decimal strings, a payload is empty or
- * 0x and hex, a script is one hex string after its version, and fields of other transaction versions are left out.
+ * The node's messages in the JSON of the API, written from its specification alone: 64-bit numbers
+ * are decimal strings, a payload is empty or 0x and hex, a script is one hex string after its
+ * version, and fields of other transaction versions are left out.
  */
 import { parseBlueWork, toHex, type Transaction } from '@kasgres/kaspa';
 import type { protocol, ResponseOf } from '@kasgres/node';

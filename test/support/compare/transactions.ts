@@ -1,4 +1,7 @@
-/** Transactions in the REST JSON of the API, computed from a node's blocks and chain alone, and their acceptance. */
+/**
+ * Transactions in the REST JSON of the API, computed from a node's blocks and chain alone, and
+ * their acceptance.
+ */
 import type { Dag } from '@kasgres/devnet';
 import { COINBASE_SUBNETWORK, toHex } from '@kasgres/kaspa';
 import type { NodeClient, protocol } from '@kasgres/node';
@@ -57,7 +60,10 @@ export class NodeTransactions {
     return this.#dag.acceptedBy.has(transactionId);
   }
 
-  /** Returns every address that the transaction pays or spends from, whether or not the spent UTXO exists. */
+  /**
+   * Returns every address that the transaction pays or spends from, whether or not the spent UTXO
+   * exists.
+   */
   addressesOf(transactionId: string): Set<string> {
     const { inputs = [], outputs = [] } = this.#carriedOf(transactionId)[0]?.transaction ?? {};
     const utxos = inputs.flatMap(({ previousOutpoint }) => this.#findUtxo(previousOutpoint) ?? []);
@@ -72,7 +78,9 @@ export class NodeTransactions {
     return claims.find((id) => id === shown) ?? claims[0] ?? null;
   }
 
-  /** Those from which the transaction was accepted, then those merged first. Returns them by time. */
+  /**
+   * Those from which the transaction was accepted, then those merged first. Returns them by time.
+   */
   #expectedBlocks(blocks: readonly Carried[], accepting: ChainBlock | undefined): string[] {
     const placeOf = ({ block }: Carried): number => {
       const merging = this.#dag.mergedBy.get(hashOf(block));
@@ -86,7 +94,10 @@ export class NodeTransactions {
     return blocks.filter((block) => listed.has(block)).map(({ block }) => hashOf(block));
   }
 
-  /** Returns the JSON with the payload; undefined if the variant with this hash must not be shown. @param shown the response */
+  /**
+   * Returns the JSON with the payload; undefined if the variant with this hash must not be shown.
+   * @param shown the response
+   */
   expected(transactionId: string, { hash, outputs = [] }: ShownTransaction): Json | undefined {
     const accepting = this.#dag.acceptedBy.get(transactionId);
     const blocks = this.#carriedOf(transactionId).toSorted(byTimeAndHash);
@@ -164,7 +175,10 @@ export class NodeTransactions {
     return fee < 0n ? null : String(fee);
   }
 
-  /** A UTXO exists if its transaction is accepted. Throws Error if an accepted transaction spends one that does not. */
+  /**
+   * A UTXO exists if its transaction is accepted. Throws Error if an accepted transaction spends
+   * one that does not.
+   */
   #findExistingUtxo(spender: string, outpoint: protocol.Outpoint | undefined): protocol.TransactionOutput | undefined {
     const exists = this.isAccepted(outpoint?.transactionId ?? '');
     if (!exists && this.isAccepted(spender))
@@ -211,8 +225,8 @@ function byTimeAndHash({ block: a }: Carried, { block: b }: Carried): number {
 }
 
 /**
- * Reads the node's transactions, also of blocks that only an index still knows: after a reorganisation no block merges them, and getBlocks
- * leaves them out.
+ * Reads the node's transactions, also of blocks that only an index still knows: after a
+ * reorganisation no block merges them, and getBlocks leaves them out.
  */
 export async function readTransactions(
   node: NodeClient,

@@ -1,6 +1,7 @@
 /**
- * Balances, UTXOs and the supply of the API. A node responds for its virtual block, one step ahead of the chain: its state is read first, one
- * block is mined on its template, whose mergeset is the one of that virtual block, and then the API is compared (DESIGN.md §6).
+ * Balances, UTXOs and the supply of the API. A node responds for its virtual block, one step ahead
+ * of the chain: its state is read first, one block is mined on its template, whose mergeset is the
+ * one of that virtual block, and then the API is compared (DESIGN.md §6).
  */
 import { MAX_SOMPI } from '@kasgres/kaspa';
 import type { NodeClient, protocol } from '@kasgres/node';
@@ -94,7 +95,10 @@ async function compareBalances(api: ApiClient, { balances }: UtxoState): Promise
   return faults;
 }
 
-/** A request of many addresses gets an entry for each, in the requested order, also for one that is there twice. */
+/**
+ * A request of many addresses gets an entry for each, in the requested order, also for one that is
+ * there twice.
+ */
 export async function compareBalancesTogether(api: ApiClient, { balances }: UtxoState): Promise<string[]> {
   const faults: string[] = [];
   for (const some of chunks([...balances], MAX_ADDRESSES)) {
@@ -132,7 +136,10 @@ export async function compareUtxos(api: ApiClient, { balances, utxos }: UtxoStat
   return faults;
 }
 
-/** Returns the addresses in their order. An address that comes back after another one is listed twice. */
+/**
+ * Returns the addresses in their order. An address that comes back after another one is listed
+ * twice.
+ */
 const orderOf = (entries: readonly Json[]): unknown[] =>
   entries.map(({ address }) => address).filter((address, index, all) => address !== all[index - 1]);
 
@@ -184,7 +191,10 @@ function expectedRestUtxo({ outpoint, utxoEntry }: protocol.AddressUtxo): Json {
   };
 }
 
-/** The rich list has the node's balances, in order; together with `addressless` sompi they are the whole supply. */
+/**
+ * The rich list has the node's balances, in order; together with `addressless` sompi they are the
+ * whole supply.
+ */
 async function compareRichList(api: ApiClient, { balances }: UtxoState, addressless: bigint): Promise<string[]> {
   const listed = await readListing(api, '/v1/addresses', 'addresses', holderCursor);
   const amounts = listed.map(({ balance }) => BigInt(String(balance)));

@@ -1,6 +1,7 @@
 /**
- * Runs work in batches, one at a time. Items of one turn of the event loop share a batch, since a busy process reads many requests in a turn. Those
- * that arrive while a batch runs share the next one.
+ * Runs work in batches, one at a time. Items of one turn of the event loop share a batch, since a
+ * busy process reads many requests in a turn. Those that arrive while a batch runs share the next
+ * one.
  */
 import { setImmediate as endOfTurn } from 'node:timers/promises';
 

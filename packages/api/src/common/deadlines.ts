@@ -1,4 +1,7 @@
-/** Bounds how long items stay, all for the same time. One timer serves them all: a timer for each would be a large part of the cost of a small request. */
+/**
+ * Bounds how long items stay, all for the same time. One timer serves them all: a timer for each
+ * would be a large part of the cost of a small request.
+ */
 import { type Item, LinkedList } from './linked-list.ts';
 
 interface Pending<Subject> {

@@ -1,6 +1,7 @@
 /**
- * A list whose items are removed in any order, for what comes and goes with each request. A Map or Set would do, but once it has survived a few
- * collections of V8, each table that it outgrows keeps the next one in memory until the next major collection, with all its entries.
+ * A list whose items are removed in any order, for what comes and goes with each request. A Map or
+ * Set would do, but once it has survived a few collections of V8, each table that it outgrows keeps
+ * the next one in memory until the next major collection, with all its entries.
  */
 export class LinkedList<Value> implements Iterable<Item<Value>> {
   #first: Item<Value> | undefined;

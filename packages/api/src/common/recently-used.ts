@@ -1,6 +1,6 @@
 /**
- * A map of what is in use, by name. Unused entries stay until there are many, since adding and removing an entry for each request is slow
- * (linked-list.ts).
+ * A map of what is in use, by name. Unused entries stay until there are many, since adding and
+ * removing an entry for each request is slow (linked-list.ts).
  */
 const MAX_UNUSED = 10_000;
 

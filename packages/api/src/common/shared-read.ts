@@ -1,6 +1,7 @@
 /**
- * Shares the result of a read among many requests. One read runs at a time. After a burst of reads there is one every `lifeMs`, and other requests
- * get the latest result. With `keepMs`, a result is forgotten this long after it was read or requested last.
+ * Shares the result of a read among many requests. One read runs at a time. After a burst of reads
+ * there is one every `lifeMs`, and other requests get the latest result. With `keepMs`, a result is
+ * forgotten this long after it was read or requested last.
  */
 export class SharedRead<T> {
   readonly #lifeMs: number;
@@ -26,7 +27,8 @@ export class SharedRead<T> {
       this.#keep(this.#last);
       return this.#last;
     }
-    // The limit keeps failed reads from postponing those after an outage, which would serve the latest result for too long.
+    // The limit keeps failed reads from postponing those after an outage, which would serve the
+    // latest result for too long.
     this.#nextAt = Math.min(dueAt, now + this.#burstMs) + this.#lifeMs;
     const running = read();
     this.#running = running;

@@ -1,4 +1,7 @@
-/** Adds samples with @kasgres/client to the document of /docs. The page has those with curl, fetch and Python by itself. */
+/**
+ * Adds samples with @kasgres/client to the document of /docs. The page has those with curl, fetch
+ * and Python by itself.
+ */
 
 interface Operation {
   parameters: { name?: string; in?: string; example?: unknown }[];
@@ -46,7 +49,10 @@ function requestOf({ parameters, requestBody }: Operation): object {
   return { ...(Object.keys(params).length > 0 && { params }), ...(body !== undefined && { body }) };
 }
 
-/** Returns JSON with names instead of quoted keys, and strings in single quotes where they need no escapes. */
+/**
+ * Returns JSON with names instead of quoted keys, and strings in single quotes where they need no
+ * escapes.
+ */
 const toLiteral = (value: unknown): string =>
   JSON.stringify(value, null, 2)
     .replaceAll(/^(\s*)"([A-Za-z_]\w*)":/gm, '$1$2:')

@@ -1,6 +1,6 @@
 /**
- * Compresses and hashes constant responses once, and serves them from memory. The script of Scalar has 4.8 MB, needs no key, and would
- * otherwise be compressed for each request.
+ * Compresses and hashes constant responses once, and serves them from memory. The script of Scalar
+ * has 4.8 MB, needs no key, and would otherwise be compressed for each request.
  */
 import { createHash } from 'node:crypto';
 import { Readable } from 'node:stream';
@@ -25,8 +25,8 @@ const BYTES_PER_WEIGHT = 64 * 1024;
 const brotli = promisify<Buffer, BrotliOptions, Buffer>(brotliCompress);
 
 /**
- * In the order of preference (http/compression.ts), at better levels, except the best of brotli, which takes seconds. Versions of Node before
- * 22.15 have no zstd.
+ * In the order of preference (http/compression.ts), at better levels, except the best of brotli,
+ * which takes seconds. Versions of Node before 22.15 have no zstd.
  */
 const COMPRESS: Record<string, (body: Buffer) => Promise<Buffer>> = {
   ...(zlib.zstdCompress && { zstd: promisify(zlib.zstdCompress) }),
@@ -35,15 +35,20 @@ const COMPRESS: Record<string, (body: Buffer) => Promise<Buffer>> = {
 };
 
 interface CachedResponse {
-  /** Clients wait for a response that is being made, so that it is compressed once. Undefined if it was not made. */
+  /**
+   * Clients wait for a response that is being made, so that it is compressed once. Undefined if it
+   * was not made.
+   */
   response: Promise<ConstantResponse | undefined>;
   /** By performance.now(). Then it is made again. */
   validUntil: number;
 }
 
 /**
- * @param folder path under which every file is constant, and cached by browsers permanently, since names change with the content
- * @param paths other paths, which browsers revalidate each time, and for how many milliseconds a response to them is constant
+ * @param folder path under which every file is constant, and cached by browsers permanently, since
+ * names change with the content
+ * @param paths other paths, which browsers revalidate each time, and for how many milliseconds a
+ * response to them is constant
  * @param pacer limits how many bytes are sent, beside the requests that it has let pass
  */
 export function serveConstantResponses(

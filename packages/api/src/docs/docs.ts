@@ -1,6 +1,6 @@
 /**
- * Serves the OpenAPI document at /openapi.json, and Scalar at /docs. Both need no key, and nothing from other hosts. The page uses a separate
- * document with examples from this index.
+ * Serves the OpenAPI document at /openapi.json, and Scalar at /docs. Both need no key, and nothing
+ * from other hosts. The page uses a separate document with examples from this index.
  */
 import { createHash, randomBytes } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
@@ -18,10 +18,16 @@ const PATH = '/docs';
 const FOLDER = `${PATH}/static`;
 
 const EXAMPLES_LIFE_MS = 60_000;
-/** After a failure, so that a database outage is not queried for every page, and until the index has its first blocks. */
+/**
+ * After a failure, so that a database outage is not queried for every page, and until the index has
+ * its first blocks.
+ */
 const EXAMPLES_RETRY_MS = 5_000;
 
-/** Scalar adds style sheets, which get the nonce (browser/docs.js), and elements with styles, which cannot have one. */
+/**
+ * Scalar adds style sheets, which get the nonce (browser/docs.js), and elements with styles, which
+ * cannot have one.
+ */
 const contentSecurityPolicy = (nonce: string): string =>
   [
     "default-src 'none'",

@@ -4,7 +4,10 @@ import type { IndexState } from '../index-state/index-state.ts';
 import { type ExampleRequest, exampleRequests } from '../openapi/example-requests.ts';
 import type { Services } from '../services.ts';
 
-/** These keep the example of the committed document: a signed payment cannot be made up, and not every node implements the last two. */
+/**
+ * These keep the example of the committed document: a signed payment cannot be made up, and not
+ * every node implements the last two.
+ */
 const COMMITTED = ['getTransactionMass', 'submitTransaction', 'submitBlock', 'getSubnetwork', 'getSeqCommitLaneProof'];
 /** These do, too, if the chain has no user lane. */
 const OF_LANES = ['getLane', 'listLaneTransactions'];
@@ -25,7 +28,10 @@ const MANY_UTXOS = 1000;
 const MANY_ENTRIES = 1000;
 const NODE_DEADLINE_MS = 2000;
 
-/** Returns requests by operationId, or undefined if the index is empty or in the first catch-up, when most operations are a 503. */
+/**
+ * Returns requests by operationId, or undefined if the index is empty or in the first catch-up,
+ * when most operations are a 503.
+ */
 export async function findExampleRequests(services: Services): Promise<Record<string, ExampleRequest> | undefined> {
   const found = await services.statusIndex.readIfAny(async (db, state) => {
     if (state === undefined || state.firstCatchUp) return undefined;
@@ -80,9 +86,10 @@ interface Landmarks {
 }
 
 /**
- * Finds items by keys and indexes only: an accepted transaction, which is a payment if there is a recent one; a recently paid address with a
- * balance, preferably with several transactions, else one with a large balance; a tagged address; the root of a cluster and the member before
- * it in the ring, which has a long path to the root; the covenant that was seen last, preferably a live one.
+ * Finds items by keys and indexes only: an accepted transaction, which is a payment if there is a
+ * recent one; a recently paid address with a balance, preferably with several transactions, else
+ * one with a large balance; a tagged address; the root of a cluster and the member before it in the
+ * ring, which has a long path to the root; the covenant that was seen last, preferably a live one.
  */
 function landmarks({ sinkChainIndex }: IndexState) {
   const highest = sinkChainIndex > BELOW_SINK ? sinkChainIndex - BELOW_SINK : sinkChainIndex;

@@ -2,8 +2,9 @@ import scalar from '@scalar/fastify-api-reference';
 import { fastify } from 'fastify';
 
 /**
- * Takes the script out of the plugin, whose page has inline scripts. The package of the script alone has 270 dependencies, which are within it.
- * The published package has the script itself (release/pack.ts).
+ * Takes the script out of the plugin, whose page has inline scripts. The package of the script
+ * alone has 270 dependencies, which are within it. The published package has the script itself
+ * (release/pack.ts).
  */
 export async function readScalar(): Promise<string> {
   const app = fastify();

@@ -1,6 +1,7 @@
 /**
- * Serves the explorer at / from memory. It needs no key, since its pages request the data with that of their user. Unknown paths get
- * its document only if a browser opens them as a page (unknown-routes.ts): anything else is a 404 as JSON, as in the whole API.
+ * Serves the explorer at / from memory. It needs no key, since its pages request the data with that
+ * of their user. Unknown paths get its document only if a browser opens them as a page
+ * (unknown-routes.ts): anything else is a 404 as JSON, as in the whole API.
  */
 import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify';
 import { hasEtag } from '../index-state/respond.ts';

@@ -1,7 +1,8 @@
 /**
- * The description of a block, transaction, covenant, address or name in the document of its page, before any script runs: its title, and `og:` tags for those who share
- * the link. The data comes from the API itself, by look-ups that are charged to the address of the visitor. Where they are refused or fail, the
- * document is served without it.
+ * The description of a block, transaction, covenant, address or name in the document of its page,
+ * before any script runs: its title, and `og:` tags for those who share the link. The data comes
+ * from the API itself, by look-ups that are charged to the address of the visitor. Where they are
+ * refused or fail, the document is served without it.
  */
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 

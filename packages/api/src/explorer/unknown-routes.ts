@@ -1,4 +1,7 @@
-/** Refuses unknown paths (404) and methods that a path does not have (405). Both cost nothing, and need no key. */
+/**
+ * Refuses unknown paths (404) and methods that a path does not have (405). Both cost nothing, and
+ * need no key.
+ */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { HttpError, notFound } from '../http/errors.ts';
 import { pathOf } from '../http/request-identity.ts';
@@ -41,7 +44,8 @@ export function refuseUnknownRoutes(
   };
   // This hook runs before any error of the body.
   app.addHook('onRequest', (request, reply, done) => {
-    // GET /v1/transactions/acceptance is a wrong method, and no transaction with the id `acceptance`.
+    // GET /v1/transactions/acceptance is a wrong method, and no transaction with the id
+    // `acceptance`.
     const isMistaken = Object.keys(request.params as object).length > 0 && paths.has(pathOf(request));
     if (request.is404 || isMistaken) return refuse(request, reply);
     done();

@@ -1,6 +1,7 @@
 /**
- * Shares the one thread among callers. Computation of more than a few milliseconds runs in slices, for a share of each turn of the event loop, and
- * callers take turns: a small request waits for few slices at each of its steps, and not for all slices of large requests.
+ * Shares the one thread among callers. Computation of more than a few milliseconds runs in slices,
+ * for a share of each turn of the event loop, and callers take turns: a small request waits for few
+ * slices at each of its steps, and not for all slices of large requests.
  */
 import { LeastServed } from './least-served.ts';
 import { TurnShare } from './turn-share.ts';
@@ -44,7 +45,10 @@ export class Slices {
     return results;
   }
 
-  /** Only a slice that has been used up is waited for, so that small computations do not wait, also if they come in many pieces. */
+  /**
+   * Only a slice that has been used up is waited for, so that small computations do not wait, also
+   * if they come in many pieces.
+   */
   async forEach<T>(items: Iterable<T>, handle: (item: T) => void): Promise<void> {
     for (const item of items) {
       if (performance.now() > (this.#endsAt ?? 0)) {

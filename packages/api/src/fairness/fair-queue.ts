@@ -1,7 +1,8 @@
 /**
- * Decides which caller uses a limited resource next: connections to the database, streams to the node, the time for large bodies. The caller
- * that was served least is next, however many tasks the others have. No caller holds more than half of the slots, and the last quarter is for
- * callers that hold none, so that a few callers with long tasks leave free slots to all others.
+ * Decides which caller uses a limited resource next: connections to the database, streams to the
+ * node, the time for large bodies. The caller that was served least is next, however many tasks the
+ * others have. No caller holds more than half of the slots, and the last quarter is for callers
+ * that hold none, so that a few callers with long tasks leave free slots to all others.
  */
 import { PoolExhaustedError } from '@kasgres/database';
 import { type Deadline, Deadlines } from '../common/deadlines.ts';
@@ -38,7 +39,10 @@ export interface FairQueueOptions {
 export class FairQueue {
   readonly #options: Required<FairQueueOptions>;
   readonly #slotsPerCaller: number;
-  /** Slots that callers may take when they hold one already. The others are kept for callers that hold none. */
+  /**
+   * Slots that callers may take when they hold one already. The others are kept for callers that
+   * hold none.
+   */
   readonly #commonSlots: number;
   readonly #callers = new RecentlyUsed<Caller>(isActive);
   readonly #withPending = new LinkedList<Caller>();
@@ -65,7 +69,10 @@ export class FairQueue {
     return this.#hasSlot() && (caller === undefined || this.#mayStart(caller));
   }
 
-  /** Runs a task when it is the caller's turn. @throws the error of `busy` if too many tasks are pending, or this one has waited for too long */
+  /**
+   * Runs a task when it is the caller's turn.
+   * @throws the error of `busy` if too many tasks are pending, or this one has waited for too long
+   */
   run<T>(name: string, task: () => Promise<T>): Promise<T> {
     const caller = this.#callerOf(name);
     // While a slot is free, the pending tasks are those of callers that may not have more.

@@ -1,12 +1,16 @@
 /**
- * Items that wait, by caller. The caller that was served least is next, and one that was idle is ahead of all others once: a caller that asks for little
- * does not wait for those that ask for much. The items of a caller keep their order.
+ * Items that wait, by caller. The caller that was served least is next, and one that was idle is
+ * ahead of all others once: a caller that asks for little does not wait for those that ask for
+ * much. The items of a caller keep their order.
  */
 import { RecentlyUsed } from '../common/recently-used.ts';
 
 interface Caller<T> {
   items: T[];
-  /** How many of its items were taken, and more for a caller that was idle, so that it gets no credit for that time. */
+  /**
+   * How many of its items were taken, and more for a caller that was idle, so that it gets no
+   * credit for that time.
+   */
   served: number;
 }
 

@@ -1,7 +1,13 @@
-/** Runs what waits for a share of each turn of the event loop, so that everything else continues meanwhile. */
+/**
+ * Runs what waits for a share of each turn of the event loop, so that everything else continues
+ * meanwhile.
+ */
 
 interface TurnShareOptions {
-  /** A share of the time since the turn before: a turn is long if there is much else to do, or other programs use the processor. */
+  /**
+   * A share of the time since the turn before: a turn is long if there is much else to do, or other
+   * programs use the processor.
+   */
   share: number;
   minMs: number;
   maxMs: number;
@@ -21,7 +27,10 @@ export class TurnShare {
     this.#options = options;
   }
 
-  /** Must be called when something has begun to wait. Each runs in a separate callback, so that what it resolves continues before the next one. */
+  /**
+   * Must be called when something has begun to wait. Each runs in a separate callback, so that what
+   * it resolves continues before the next one.
+   */
   schedule(): void {
     this.#hasMore = true;
     if (this.#isScheduled) return;

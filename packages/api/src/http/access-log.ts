@@ -1,10 +1,15 @@
-/** Logs a line for each request: with the number of the key in the database, never the key itself. */
+/**
+ * Logs a line for each request: with the number of the key in the database, never the key itself.
+ */
 import type { Logger } from '@kasgres/runtime';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { LineLimit } from './line-limit.ts';
 import { REQUEST_ID_FIELD } from './request-logger.ts';
 
-/** Some clients send the key in the URL, possibly with a percent-encoded underscore; tokens of streams are always there. */
+/**
+ * Some clients send the key in the URL, possibly with a percent-encoded underscore; tokens of
+ * streams are always there.
+ */
 const KEY_IN_URL = /(kdp|kst)(?:_|%5f)[\w%-]+/gi;
 
 export const withoutKeys = (url: string): string =>
@@ -32,7 +37,10 @@ declare module 'fastify' {
   }
 }
 
-/** Makes the logger of these lines: without the redaction of other lines, which takes longer than all else of a line. These have fixed fields. */
+/**
+ * Makes the logger of these lines: without the redaction of other lines, which takes longer than
+ * all else of a line. These have fixed fields.
+ */
 export const accessLogOf = (logger: Logger): Logger => logger.child({}, { redact: [] });
 
 export function logAccess(request: FastifyRequest, reply: FastifyReply): void {

@@ -1,6 +1,7 @@
 /**
- * Reads the certificate of the HTTPS server from two PEM files, and reloads it when it is renewed. The files are polled, not watched, since they
- * are often links into a directory that is swapped, which a watcher does not notice.
+ * Reads the certificate of the HTTPS server from two PEM files, and reloads it when it is renewed.
+ * The files are polled, not watched, since they are often links into a directory that is swapped,
+ * which a watcher does not notice.
  */
 import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
@@ -41,7 +42,10 @@ export interface RenewalOptions {
   logger: Logger;
 }
 
-/** Reloads the files from time to time. New connections get a renewed certificate, open ones keep theirs. Returns a function that stops it. */
+/**
+ * Reloads the files from time to time. New connections get a renewed certificate, open ones keep
+ * theirs. Returns a function that stops it.
+ */
 export function renewCertificate({ server, files, certificate, onRenewed, logger }: RenewalOptions): () => void {
   let current = certificate;
   let failure: string | undefined;
@@ -55,7 +59,8 @@ export function renewCertificate({ server, files, certificate, onRenewed, logger
       onRenewed(found);
       logger.info({ expiresAt: found.expiresAt }, 'loaded renewed certificate');
     } catch (error) {
-      // While a renewal writes the files one after the other, they do not match. A lasting failure is logged once.
+      // While a renewal writes the files one after the other, they do not match. A lasting failure
+      // is logged once.
       const reason = String(error);
       if (reason !== failure)
         logger.warn({ reason }, 'could not load certificate files, keeping the current certificate');

@@ -23,7 +23,8 @@ export async function compressResponses(app: FastifyInstance): Promise<void> {
     brotliOptions: { params: { [constants.BROTLI_PARAM_QUALITY]: 1 } },
     zlibOptions,
   });
-  // Wraps the hook that the library has added to the route as the last one: it looks at several headers before it leaves a response as it is.
+  // Wraps the hook that the library has added to the route as the last one: it looks at several
+  // headers before it leaves a response as it is.
   app.addHook('onRoute', (route) => {
     const handlers = [route.onSend ?? []].flat() as onSendHookHandler[];
     const compress = handlers.pop();

@@ -1,6 +1,7 @@
 /**
- * Limits connections. They stay below the limit of open files with a reserve for the database and the nodes: otherwise idle clients could take all
- * files, and every request would find the database out of reach.
+ * Limits connections. They stay below the limit of open files with a reserve for the database and
+ * the nodes: otherwise idle clients could take all files, and every request would find the database
+ * out of reach.
  */
 import type { Server, Socket } from 'node:net';
 import { FatalError } from '@kasgres/runtime';
@@ -9,7 +10,10 @@ import type { FastifyInstance } from 'fastify';
 /** Beside streams. An idle connection takes about 20 kB. */
 const MAX_CONNECTIONS = 10_000;
 
-/** Files of Node.js (about 25), connections to databases that are not for responses (index-state/database.ts, 10), and those of probes. */
+/**
+ * Files of Node.js (about 25), connections to databases that are not for responses
+ * (index-state/database.ts, 10), and those of probes.
+ */
 const OTHER_FILES = 39;
 /** With fewer, hardly a request would find a connection. */
 const MIN_CONNECTIONS = 4;
@@ -29,7 +33,10 @@ interface Room {
   nodeConnections: number;
 }
 
-/** Returns how many connections a process may have for clients. @throws FatalError if the limit of open files leaves no room for any */
+/**
+ * Returns how many connections a process may have for clients.
+ * @throws FatalError if the limit of open files leaves no room for any
+ */
 export function roomForConnections({ fileLimit, readConnections, nodeConnections }: Room): number {
   const free = fileLimit - OTHER_FILES - listenersFor(fileLimit) - nodeConnections;
   // A connection of a client uses at most one for responses.
@@ -49,15 +56,17 @@ interface ClosableServer extends Server {
 }
 
 /**
- * Has at most `limit` connections. When they are in use, one makes room for the next client: one that has sent nothing yet, such as those that
- * browsers open in advance, or else those without a request in progress. If there are none, the next client's connection is closed at once.
+ * Has at most `limit` connections. When they are in use, one makes room for the next client: one
+ * that has sent nothing yet, such as those that browsers open in advance, or else those without a
+ * request in progress. If there are none, the next client's connection is closed at once.
  */
 export function limitConnections(app: FastifyInstance, limit: number): void {
   const server: ClosableServer = app.server;
   /** The oldest first. */
   const sockets = new Set<Socket>();
   server.maxConnections = limit;
-  // Otherwise a worker would return the connection to the primary process, which would offer it again and again.
+  // Otherwise a worker would return the connection to the primary process, which would offer it
+  // again and again.
   Object.assign(server, { dropMaxConnection: true });
   server.on('connection', (socket: Socket) => {
     // `maxConnections` does not count those of the other sockets of the port (listen.ts).
@@ -81,8 +90,9 @@ export function limitConnections(app: FastifyInstance, limit: number): void {
 }
 
 /**
- * Closing the server waits for every connection. A busy one can be closed only when its response has been sent. Node does not count a
- * connection as idle before its first request, such as those that browsers open in advance.
+ * Closing the server waits for every connection. A busy one can be closed only when its response
+ * has been sent. Node does not count a connection as idle before its first request, such as those
+ * that browsers open in advance.
  */
 function closeIdleConnectionsOnShutdown(
   app: FastifyInstance,

@@ -1,10 +1,16 @@
-/** Configures which origins may call the API from a browser, and which headers their pages may send and read. */
+/**
+ * Configures which origins may call the API from a browser, and which headers their pages may send
+ * and read.
+ */
 import type { FastifyCorsOptions } from '@fastify/cors';
 import { REQUEST_ID_HEADER } from './request-identity.ts';
 import { RESPONSE_HEADERS } from './responses.ts';
 
 const REQUEST_HEADERS = ['x-api-key', 'content-type', 'if-none-match', 'last-event-id', REQUEST_ID_HEADER];
-/** Pages that were made for kaspa-rest-server send these two with every request, and read the others. */
+/**
+ * Pages that were made for kaspa-rest-server send these two with every request, and read the
+ * others.
+ */
 const REST_SERVER_REQUEST_HEADERS = ['access-control-allow-origin', 'cache-control'];
 const REST_SERVER_RESPONSE_HEADERS = ['x-next-page-after', 'x-next-page-before', 'x-page-count'];
 const PREFLIGHT_SECONDS = 7200;
@@ -12,7 +18,10 @@ const PREFLIGHT_SECONDS = 7200;
 /** `:*` is allowed on the local machine only, since ports of other hosts may belong to others. */
 const ANY_PORT = /^(?<host>https?:\/\/(?:localhost|127\.0\.0\.1|\[::1\])):\*$/;
 
-/** Returns whether the text is a scheme and a host as browsers send them, `http://localhost:*` or the like, or `*` for all. */
+/**
+ * Returns whether the text is a scheme and a host as browsers send them, `http://localhost:*` or
+ * the like, or `*` for all.
+ */
 export function isCorsOrigin(text: string): boolean {
   return text === '*' || ANY_PORT.test(text) || (URL.canParse(text) && new URL(text).origin === text);
 }

@@ -1,4 +1,7 @@
-/** Responds to every error with `{statusCode, message}`, and `details` for a 400. Only bugs are logged as errors. */
+/**
+ * Responds to every error with `{statusCode, message}`, and `details` for a 400. Only bugs are
+ * logged as errors.
+ */
 import { randomUUID } from 'node:crypto';
 import { STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
@@ -57,7 +60,10 @@ const admitLine = (request: FastifyRequest): boolean =>
 /** Field names and errors of the node may repeat any part of the request. */
 const MAX_MESSAGE_LENGTH = 1000;
 const MAX_DETAIL_LENGTH = 200;
-/** Size of the details as JSON, where a character may take 6 bytes. With the message, the response stays below 16 kB. */
+/**
+ * Size of the details as JSON, where a character may take 6 bytes. With the message, the response
+ * stays below 16 kB.
+ */
 const MAX_DETAILS_BYTES = 9000;
 
 export function envelopeOf(statusCode: number, message: string, details = [{ path: '', message }]): ErrorEnvelope {
@@ -94,7 +100,9 @@ export const internalError = (requestId: string): HttpError =>
 /** Returns the message only, since errors of outages reference whole connections. */
 const reasonOf = (cause: unknown): string | undefined => (cause instanceof Error ? cause.message : undefined);
 
-/** Responds to a URL that cannot be decoded or has a parameter that is too long, before hooks run. */
+/**
+ * Responds to a URL that cannot be decoded or has a parameter that is too long, before hooks run.
+ */
 export function respondBadUrl(_error: Error, request: FastifyRequest, reply: FastifyReply): void {
   reply.header(REQUEST_ID_HEADER, request.id).header('x-request-cost-ru', '0');
   reply
@@ -109,7 +117,8 @@ const CLOSE_TIMEOUT_MS = 2000;
 /** Responds to invalid HTTP, requests that arrive too slowly, and headers that are too large. */
 export function respondClientError(error: NodeJS.ErrnoException, socket: Socket): void {
   const { code = '' } = error;
-  // TLS handshake errors arrive here, too. Nothing can be sent before the handshake is complete: `end` would wait forever.
+  // TLS handshake errors arrive here, too. Nothing can be sent before the handshake is complete:
+  // `end` would wait forever.
   if (!isOfHttp(code) || !socket.writable) {
     socket.destroy();
     return;

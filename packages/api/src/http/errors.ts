@@ -1,8 +1,14 @@
-/** Errors for clients. Any other error is an outage of the database or the node, or a bug, whose response has the request id only. */
+/**
+ * Errors for clients. Any other error is an outage of the database or the node, or a bug, whose
+ * response has the request id only.
+ */
 import { isDatabaseUnavailable, isPoolExhausted, isQueryCanceled, isRetryableDatabaseError } from '@kasgres/database';
 import { NodeProtocolError, NodeRpcError, NodeUnavailableError } from '@kasgres/node';
 
-/** An error of one field. `path` has dots (`transactionIds.3`), and is empty for the whole body or query. */
+/**
+ * An error of one field. `path` has dots (`transactionIds.3`), and is empty for the whole body or
+ * query.
+ */
 export interface ErrorDetail {
   path: string;
   message: string;
@@ -24,7 +30,8 @@ export class HttpError extends Error {
     message: string,
     extra: { details?: ErrorDetail[]; retryAfterSeconds?: number; cause?: unknown } = {},
   ) {
-    // Every refused request has one, and nobody reads its stack, which takes longer to collect than the rest of the response.
+    // Every refused request has one, and nobody reads its stack, which takes longer to collect than
+    // the rest of the response.
     const { stackTraceLimit } = Error;
     Error.stackTraceLimit = 0;
     super(message, { cause: extra.cause });
@@ -47,7 +54,9 @@ export const unavailable = (message: string, retryAfterSeconds: number, cause?: 
 
 const RETRY_AFTER_SECONDS = 2;
 
-/** Maps outages to 503 responses, and rejections by the node to 4xx. Returns undefined for a bug. */
+/**
+ * Maps outages to 503 responses, and rejections by the node to 4xx. Returns undefined for a bug.
+ */
 export function toHttpError(error: unknown): HttpError | undefined {
   if (error instanceof HttpError) return error;
   if (error instanceof NodeRpcError) return fromNodeError(error);

@@ -2,7 +2,10 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 
 type Listener = (request: IncomingMessage, response: ServerResponse) => void;
 
-/** Receives each request instead of the listeners that a server has. `next` passes it on to them, at any time. */
+/**
+ * Receives each request instead of the listeners that a server has. `next` passes it on to them, at
+ * any time.
+ */
 export function interceptRequests(
   server: Server,
   intercept: (request: IncomingMessage, response: ServerResponse, next: () => void) => void,

@@ -1,6 +1,7 @@
 /**
- * Reads and parses JSON bodies within limits. JSON.parse takes up to a quarter of a second for a hostile body of 1 MiB (deep nesting, or
- * 100,000 different names), so the text is scanned first, which takes milliseconds.
+ * Reads and parses JSON bodies within limits. JSON.parse takes up to a quarter of a second for a
+ * hostile body of 1 MiB (deep nesting, or 100,000 different names), so the text is scanned first,
+ * which takes milliseconds.
  */
 import { hash } from 'node:crypto';
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
@@ -16,23 +17,32 @@ export const MAX_BODY_BYTES = 2 ** 20;
 /** The deepest valid body is a block in the form of getBlock, with 10 levels. */
 const MAX_DEPTH = 32;
 
-/** Counts members of objects and arrays, and these themselves. The longest lists have 1,000 items. */
+/**
+ * Counts members of objects and arrays, and these themselves. The longest lists have 1,000 items.
+ */
 const MAX_VALUES = 2048;
 
 /**
- * Values of a block, the largest valid body. By transient mass (rpc/submitted/values.ts) it has at most 4,805 inputs of up to 10 values each, or
- * 9,800 outputs of 6 values in 1 MiB of JSON, or 1,713 transactions with one input and one output, of 30 values.
+ * Values of a block, the largest valid body. By transient mass (rpc/submitted/values.ts) it has at
+ * most 4,805 inputs of up to 10 values each, or 9,800 outputs of 6 values in 1 MiB of JSON, or
+ * 1,713 transactions with one input and one output, of 30 values.
  */
 export const MAX_BLOCK_VALUES = 2 ** 16;
 
-/** Different member names: the largest schema, that of a block, has 40. Each new name costs JSON.parse a microsecond. */
+/**
+ * Different member names: the largest schema, that of a block, has 40. Each new name costs
+ * JSON.parse a microsecond.
+ */
 const MAX_NAMES = 256;
 /** A longer text would stay in memory until the response is sent. */
 const MAX_TAG_CHARACTERS = 1024;
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** Stands for the body in entity tags: the text itself if it is short, else its digest; empty without a body. */
+    /**
+     * Stands for the body in entity tags: the text itself if it is short, else its digest; empty
+     * without a body.
+     */
     bodyTag: string;
   }
 }
@@ -43,7 +53,10 @@ export interface BodyOptions {
   maxValues?: number;
 }
 
-/** Large bodies are also validated here, since Fastify's own validation cannot change values asynchronously. */
+/**
+ * Large bodies are also validated here, since Fastify's own validation cannot change values
+ * asynchronously.
+ */
 export function parseJsonBodies(app: FastifyInstance): void {
   app.decorateRequest('bodyTag', '');
   // With a chunked body, only its end shows that it is empty.
@@ -66,8 +79,8 @@ export function parseJsonBodies(app: FastifyInstance): void {
 }
 
 /**
- * Makes a request without a body one without a content type and encoding: clients and proxies may send these headers with every request, and the
- * form type for an empty body.
+ * Makes a request without a body one without a content type and encoding: clients and proxies may
+ * send these headers with every request, and the form type for an empty body.
  */
 export function ignoreHeadersOfNoBody(headers: IncomingHttpHeaders): void {
   const { 'content-length': length = '0', 'transfer-encoding': encoding } = headers;
@@ -76,7 +89,10 @@ export function ignoreHeadersOfNoBody(headers: IncomingHttpHeaders): void {
   delete headers['content-encoding'];
 }
 
-/** Copies chunks into one buffer as they arrive: kept one by one, chunks of one byte would take three hundred times the size of the body. */
+/**
+ * Copies chunks into one buffer as they arrive: kept one by one, chunks of one byte would take
+ * three hundred times the size of the body.
+ */
 async function readBody(payload: IncomingMessage, announcedBytes: number): Promise<string> {
   if (announcedBytes > MAX_BODY_BYTES) throw tooLarge();
   // The client disconnected before its turn: a destroyed stream emits nothing any longer.
@@ -111,7 +127,9 @@ const incomplete = (cause?: Error): HttpError => new HttpError(400, 'The request
 
 const tooLarge = (): HttpError => new HttpError(413, 'The body is larger than 1 MiB');
 
-/** @throws HttpError 400 if the text is not JSON, nests too deeply, or has too many values or names */
+/**
+ * @throws HttpError 400 if the text is not JSON, nests too deeply, or has too many values or names
+ */
 export function parseJson(sent: string, { exactIntegers = false, maxValues = MAX_VALUES }: BodyOptions = {}): unknown {
   const text = sent.startsWith(BYTE_ORDER_MARK) ? sent.slice(1) : sent;
   checkShape(text, maxValues);
@@ -135,12 +153,16 @@ const COMMA = 0x2c;
 const OPENING = new Set([0x5b, 0x7b]);
 const CLOSING = new Set([0x5d, 0x7d]);
 
-/** Matches a string, its end, and a colon after it. It cannot fail, even if the string does not end, so the time is linear. */
+/**
+ * Matches a string, its end, and a colon after it. It cannot fail, even if the string does not end,
+ * so the time is linear.
+ */
 const STRING = /"((?:[^"\\]+|\\[^])*)("?)(\s*:)?/y;
 
 /**
  * Leaves other syntax errors to JSON.parse.
- * @throws HttpError 400 if the text nests too deeply, has too many values or names, or a string that does not end
+ * @throws HttpError 400 if the text nests too deeply, has too many values or names, or a string
+ * that does not end
  */
 function checkShape(text: string, maxValues: number): void {
   const names = new Set<string>();

@@ -1,6 +1,8 @@
 /**
- * Parses and validates large bodies one at a time, each stretch of work followed by a pause of twice its length, so that they take at most a
- * third of the event loop. Turns (fairness/event-loop-turns.ts) are not enough here, since parsing cannot be divided into short slices.
+ * Parses and validates large bodies one at a time, each stretch of work followed by a pause of
+ * twice its length, so that they take at most a third of the event loop. Turns
+ * (fairness/event-loop-turns.ts) are not enough here, since parsing cannot be divided into short
+ * slices.
  */
 import { setImmediate as yieldToEventLoop, setTimeout as sleep } from 'node:timers/promises';
 import { FairQueue } from '../fairness/fair-queue.ts';
@@ -22,11 +24,14 @@ const queue = new FairQueue({
   busy: () => unavailable('Too many large request bodies are being processed', 2),
 });
 
-/** When the current stretch began, by performance.now(). There is one slot, so one time is enough. */
+/**
+ * When the current stretch began, by performance.now(). There is one slot, so one time is enough.
+ */
 let startedAt = 0;
 
 /**
- * Runs `work` on a large body when it is the caller's turn. The next one waits for the pause after it.
+ * Runs `work` on a large body when it is the caller's turn. The next one waits for the pause after
+ * it.
  * @throws HttpError 503 if too many large bodies wait, or this one has waited for too long
  */
 export function afterOtherLargeBodies<T>(caller: string, work: () => Promise<T>): Promise<T> {

@@ -1,4 +1,7 @@
-/** Serializes responses with many items in slices (fairness/event-loop-turns.ts): JSON.stringify of megabytes would block the event loop. */
+/**
+ * Serializes responses with many items in slices (fairness/event-loop-turns.ts): JSON.stringify of
+ * megabytes would block the event loop.
+ */
 import type { FastifyInstance } from 'fastify';
 import { type EventLoopTurns, Slices } from '../fairness/event-loop-turns.ts';
 import { callerOf } from './request-identity.ts';
@@ -24,10 +27,16 @@ function hasManyItems(payload: unknown): payload is object {
   return false;
 }
 
-/** Text is encoded in pieces of about this many characters, since encoding item by item takes longer than making the text. */
+/**
+ * Text is encoded in pieces of about this many characters, since encoding item by item takes longer
+ * than making the text.
+ */
 const PIECE_LENGTH = 2 ** 16;
 
-/** Gives the result of JSON.stringify. The items of arrays directly in the object are serialized one by one, all else at once. */
+/**
+ * Gives the result of JSON.stringify. The items of arrays directly in the object are serialized one
+ * by one, all else at once.
+ */
 async function toJson(payload: object, slices: Slices): Promise<Buffer> {
   const pieces: Buffer[] = [];
   let text = '';

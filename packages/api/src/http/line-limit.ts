@@ -1,4 +1,7 @@
-/** Limits log lines that others can cause as often as they like. It counts the lines that it leaves out. */
+/**
+ * Limits log lines that others can cause as often as they like. It counts the lines that it leaves
+ * out.
+ */
 export class LineLimit {
   readonly #maxPerSecond: number;
   #since = Number.NEGATIVE_INFINITY;
@@ -8,7 +11,10 @@ export class LineLimit {
     this.#maxPerSecond = maxPerSecond;
   }
 
-  /** Counts a line, and returns whether it may be written. @param onOmitted receives how many were not written before this one */
+  /**
+   * Counts a line, and returns whether it may be written.
+   * @param onOmitted receives how many were not written before this one
+   */
   admit(onOmitted: (omitted: number) => void): boolean {
     const now = performance.now();
     if (now - this.#since >= 1000) {

@@ -1,6 +1,7 @@
 /**
- * Opens the port. Node accepts one connection of a listening socket in each turn of the event loop: a client that opens thousands would make others
- * wait for a minute on a busy process. So there are several sockets on the port, among which Linux divides new connections.
+ * Opens the port. Node accepts one connection of a listening socket in each turn of the event loop:
+ * a client that opens thousands would make others wait for a minute on a busy process. So there are
+ * several sockets on the port, among which Linux divides new connections.
  */
 import cluster from 'node:cluster';
 import { once } from 'node:events';
@@ -21,13 +22,17 @@ export interface ListenOptions {
   sockets: number;
 }
 
-/** Workers get their connections from the primary process, which does nothing else. @throws the error of the system if the port cannot be opened */
+/**
+ * Workers get their connections from the primary process, which does nothing else.
+ * @throws the error of the system if the port cannot be opened
+ */
 export async function listen(app: FastifyInstance, { host, port, sockets }: ListenOptions): Promise<void> {
   if (cluster.isWorker || process.platform !== 'linux') {
     await app.listen({ host, port });
     return;
   }
-  // A socket that shares its port opens beside those of another process of the same user, instead of failing.
+  // A socket that shares its port opens beside those of another process of the same user, instead
+  // of failing.
   if (port !== 0) await close(await open(createServer(), { host, port }));
   const more: Server[] = [];
   const closed: Promise<void>[] = [];

@@ -1,14 +1,21 @@
 /**
- * Serves pipelined requests of a connection one after the other: each begins when the response before it has been read. Node runs them at once
- * and buffers their responses, so that one connection could fill the memory.
+ * Serves pipelined requests of a connection one after the other: each begins when the response
+ * before it has been read. Node runs them at once and buffers their responses, so that one
+ * connection could fill the memory.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 
-/** Requests that may wait on a connection. Hardly any client pipelines; one that sends more is disconnected. */
+/**
+ * Requests that may wait on a connection. Hardly any client pipelines; one that sends more is
+ * disconnected.
+ */
 const MAX_WAITING = 32;
 
-/** Returns a function that begins a request when it is the first one of its connection. It must come first, so that a waiting request has cost nothing. */
+/**
+ * Returns a function that begins a request when it is the first one of its connection. It must come
+ * first, so that a waiting request has cost nothing.
+ */
 export function serveOneAtATime(): (request: IncomingMessage, response: ServerResponse, begin: () => void) => void {
   const waiting = new WeakMap<Socket, number>();
 
@@ -24,7 +31,8 @@ export function serveOneAtATime(): (request: IncomingMessage, response: ServerRe
       return;
     }
     waiting.set(socket, others + 1);
-    // If the connection closes before, the request is never continued, and nothing keeps it in memory.
+    // If the connection closes before, the request is never continued, and nothing keeps it in
+    // memory.
     response.once('socket', () => {
       waiting.set(socket, (waiting.get(socket) ?? 1) - 1);
       process.nextTick(begin);

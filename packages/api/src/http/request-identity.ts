@@ -15,14 +15,20 @@ export function requestIdOf({ headers }: Pick<IncomingMessage, 'headers'>): stri
   return typeof sent === 'string' && VALID_ID.test(sent) ? sent : randomUUID();
 }
 
-/** Returns the name under which a request takes turns with others: requests that are limited together have the same. */
+/**
+ * Returns the name under which a request takes turns with others: requests that are limited
+ * together have the same.
+ */
 export const callerOf = ({ apiKey }: Pick<FastifyRequest, 'apiKey'>): string => apiKey?.bucket.name ?? 'anonymous';
 
 export const pathOf = ({ url }: Pick<FastifyRequest, 'url'>): string => url.split('?', 1)[0] ?? '';
 
 const IPV6_NETWORK_GROUPS = 4;
 
-/** Returns the name of a client by its address. An IPv6 client usually has a whole /64, so that counts as one. */
+/**
+ * Returns the name of a client by its address. An IPv6 client usually has a whole /64, so that
+ * counts as one.
+ */
 export function clientOf(ip: string): string {
   if (!ipaddr.isValid(ip)) return ip;
   const address = ipaddr.process(ip);
@@ -32,12 +38,16 @@ export function clientOf(ip: string): string {
 }
 
 const FORWARDED_FOR = 'x-forwarded-for';
-/** An IPv4 address with a port, or an IPv6 address in brackets with or without one, as some proxies write them. */
+/**
+ * An IPv4 address with a port, or an IPv6 address in brackets with or without one, as some proxies
+ * write them.
+ */
 const WITH_PORT = /^(?:([\d.]+):\d{1,5}|\[([\da-f:.]+)\](?::\d{1,5})?)$/i;
 
 /**
- * Leaves only addresses in `x-forwarded-for`, without ports, so that Fastify's `request.ip` is always an address. Proxies append to the header, so
- * text that is not an address, and everything before it, is removed: the request then counts as that of the proxy after it. `Forwarded` is not
+ * Leaves only addresses in `x-forwarded-for`, without ports, so that Fastify's `request.ip` is
+ * always an address. Proxies append to the header, so text that is not an address, and everything
+ * before it, is removed: the request then counts as that of the proxy after it. `Forwarded` is not
  * read, since most proxies pass on what the client sent.
  */
 export function normalizeForwardedFor(headers: IncomingHttpHeaders): void {
@@ -55,7 +65,10 @@ export function normalizeForwardedFor(headers: IncomingHttpHeaders): void {
   else headers[FORWARDED_FOR] = addresses.toReversed().join(', ');
 }
 
-/** Returns a function that finds the address of the client before Fastify does, as `request.ip`. @param proxies whose headers are believed */
+/**
+ * Returns a function that finds the address of the client before Fastify does, as `request.ip`.
+ * @param proxies whose headers are believed
+ */
 export function clientAddresses(proxies: readonly string[] | undefined): (request: IncomingMessage) => string {
   if (proxies === undefined) return ({ socket }) => socket.remoteAddress ?? '';
   const isTrusted = proxyAddr.compile([...proxies]);

@@ -1,6 +1,6 @@
 /**
- * Loggers of requests, which add the id of the request to each line. A child of the logger is created with its first line, since most requests
- * have only that of access-log.ts.
+ * Loggers of requests, which add the id of the request to each line. A child of the logger is
+ * created with its first line, since most requests have only that of access-log.ts.
  */
 import type { FastifyBaseLogger } from 'fastify';
 
@@ -9,7 +9,10 @@ export const REQUEST_ID_FIELD = 'reqId';
 
 type Line = Parameters<FastifyBaseLogger['info']>;
 
-/** Creates its logger for the first line. Its children do the same: Fastify makes one for each request. */
+/**
+ * Creates its logger for the first line. Its children do the same: Fastify makes one for each
+ * request.
+ */
 export class LazyLogger implements FastifyBaseLogger {
   readonly #create: () => FastifyBaseLogger;
   #created: FastifyBaseLogger | undefined;

@@ -1,7 +1,9 @@
 /**
- * Begins requests in turns while there are more than the event loop serves at once. Node hands over every request that has arrived before it does
- * anything else: thousands of connections of one client would delay each step of every other request by seconds. Half of the turns are for requests
- * of valid keys, a quarter each for those of other keys and those without a key. Of each kind, the caller that was served least is next.
+ * Begins requests in turns while there are more than the event loop serves at once. Node hands over
+ * every request that has arrived before it does anything else: thousands of connections of one
+ * client would delay each step of every other request by seconds. Half of the turns are for
+ * requests of valid keys, a quarter each for those of other keys and those without a key. Of each
+ * kind, the caller that was served least is next.
  */
 import { hash } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
@@ -12,7 +14,10 @@ import { interceptRequests } from './intercept-requests.ts';
 import { serveOneAtATime } from './pipelining.ts';
 import { clientAddresses, clientOf } from './request-identity.ts';
 
-/** How long requests begin on arrival in a turn of the event loop, and how long, at least, those that wait. */
+/**
+ * How long requests begin on arrival in a turn of the event loop, and how long, at least, those
+ * that wait.
+ */
 const SLICE_MS = 5;
 const SHARE = 1 / 4;
 const MAX_MS = 50;
@@ -36,7 +41,10 @@ export class RequestTurns {
   /** Counts the turns of kinds, in the order of ORDER. */
   #turn = 0;
   #count = 0;
-  /** When requests that arrive in this turn of the event loop no longer begin at once; undefined before the first one. */
+  /**
+   * When requests that arrive in this turn of the event loop no longer begin at once; undefined
+   * before the first one.
+   */
   #endsAt: number | undefined;
   readonly #share = new TurnShare({ share: SHARE, minMs: SLICE_MS, maxMs: MAX_MS, runNext: () => this.#runNext() });
 
@@ -84,8 +92,9 @@ export class RequestTurns {
 }
 
 /**
- * Begins the requests of a server in turns. Only the first one of a connection takes part, so that no more wait than there are connections. It must be
- * called when every other listener of requests has been added.
+ * Begins the requests of a server in turns. Only the first one of a connection takes part, so that
+ * no more wait than there are connections. It must be called when every other listener of requests
+ * has been added.
  * @param keys must observe each request that has been served
  * @param proxies reverse proxies, which tell where requests come from
  */
@@ -109,7 +118,10 @@ export function takeTurnsOfRequests(
   );
 }
 
-/** Returns with whom a request takes turns. Without a key, this is the client that rates count (request-identity.ts). */
+/**
+ * Returns with whom a request takes turns. Without a key, this is the client that rates count
+ * (request-identity.ts).
+ */
 export function turnOf(
   request: IncomingMessage,
   keys: Pick<ValidKeys, 'find'>,

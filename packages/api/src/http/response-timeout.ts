@@ -1,6 +1,6 @@
 /**
- * Limits the time until a response is ready. Fastify's `handlerTimeout` also counts the time in which a client reads a streamed response, and
- * would cut off slow clients.
+ * Limits the time until a response is ready. Fastify's `handlerTimeout` also counts the time in
+ * which a client reads a streamed response, and would cut off slow clients.
  */
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import { type Deadline, Deadlines } from '../common/deadlines.ts';
@@ -12,14 +12,20 @@ declare module 'fastify' {
   interface FastifyReply {
     deadline: Deadline<FastifyReply> | null;
     isLate: boolean;
-    /** Whether a response has reached `onSend`. After the 503 of the deadline, a later one is dropped. */
+    /**
+     * Whether a response has reached `onSend`. After the 503 of the deadline, a later one is
+     * dropped.
+     */
     hasResponse: boolean;
   }
 }
 
 export interface ResponseTimeouts {
   begin: (reply: FastifyReply) => void;
-  /** Returns false for a response that was still being serialized at the deadline: the 503 has been sent. */
+  /**
+   * Returns false for a response that was still being serialized at the deadline: the 503 has been
+   * sent.
+   */
   end: (reply: FastifyReply) => boolean;
 }
 

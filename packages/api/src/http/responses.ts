@@ -1,4 +1,7 @@
-/** The error envelope, and the statuses and headers of responses with their descriptions for openapi.json. */
+/**
+ * The error envelope, and the statuses and headers of responses with their descriptions for
+ * openapi.json.
+ */
 import { z } from 'zod';
 import { MAX_DETAILS } from './errors.ts';
 

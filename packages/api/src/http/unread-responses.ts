@@ -1,9 +1,11 @@
 /**
- * Bounds the memory of responses that clients read slowly or not at all. A large response is sent in slices, each when the one before has been
- * taken, so that progress can be measured, also through compression and TLS. A connection is closed
+ * Bounds the memory of responses that clients read slowly or not at all. A large response is sent
+ * in slices, each when the one before has been taken, so that progress can be measured, also
+ * through compression and TLS. A connection is closed
  *
  * - if it has not taken a slice, or the rest of its response, for `stallMs`;
- * - if all unread responses exceed `maxBytes`: the longest stalled one of the caller with the most bytes.
+ * - if all unread responses exceed `maxBytes`: the longest stalled one of the caller with the most
+ *   bytes.
  *
  * A response counts with its whole size until it has been sent, since its slices share one buffer.
  */
@@ -93,7 +95,10 @@ export class UnreadResponses {
     unread.value.cutOff(reason);
   }
 
-  /** Returns undefined while all responses of the caller with the most bytes are within the grace period. */
+  /**
+   * Returns undefined while all responses of the caller with the most bytes are within the grace
+   * period.
+   */
   #findNextToClose(now: number): Item<Unread> | undefined {
     const bytesOf = new Map<string, number>();
     for (const { value } of this.#responses) bytesOf.set(value.caller, (bytesOf.get(value.caller) ?? 0) + value.bytes);
@@ -105,7 +110,10 @@ export class UnreadResponses {
 }
 
 export interface UnreadLimit {
-  /** Counts a response from here on, and returns its payload, which compression must read afterwards: a large one in slices. */
+  /**
+   * Counts a response from here on, and returns its payload, which compression must read
+   * afterwards: a large one in slices.
+   */
   begin: (request: FastifyRequest, reply: FastifyReply, payload: unknown) => unknown;
   /** Called when the response has been sent. */
   end: (reply: FastifyReply) => void;
@@ -128,7 +136,8 @@ export function limitUnreadResponses(
       if (lines.admit((omitted) => request.log.info({ omitted }, 'omitted log lines of clients that did not read')))
         request.log.info(fields, 'closed connection of client that did not read');
       onCutOff(reason);
-      // A reset frees the buffers of the kernel, too, and tells the client at once. It is not available over TLS.
+      // A reset frees the buffers of the kernel, too, and tells the client at once. It is not
+      // available over TLS.
       const { socket } = request.raw;
       if (socket instanceof TLSSocket) reply.raw.destroy();
       else socket.resetAndDestroy();

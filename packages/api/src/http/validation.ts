@@ -1,4 +1,7 @@
-/** Validates requests with zod. Responses are checked by TypeScript, and by tests against openapi.json. */
+/**
+ * Validates requests with zod. Responses are checked by TypeScript, and by tests against
+ * openapi.json.
+ */
 import type { FastifySchemaCompiler } from 'fastify';
 import { z } from 'zod';
 import { badRequest, type ErrorDetail, type HttpError, MAX_DETAILS } from './errors.ts';

@@ -48,7 +48,8 @@ export function openDatabase({ url, max, onIdleError }: DatabaseOptions): Connec
     queryTimeoutMs: 6000,
     connectTimeoutMs: MAX_WAIT_MS,
     maxWaiting: max * MAX_WAITING_PER_CONNECTION,
-    // No response pauses this long in a transaction: the connection is lost, and its session would block vacuum and locks.
+    // No response pauses this long in a transaction: the connection is lost, and its session would
+    // block vacuum and locks.
     settings: { ...PLANNER_SETTINGS, idle_in_transaction_session_timeout: '10s' },
     onIdleError,
   });
@@ -57,7 +58,8 @@ export function openDatabase({ url, max, onIdleError }: DatabaseOptions): Connec
 export function openRateLimitDatabase({ url, onIdleError }: Omit<DatabaseOptions, 'max'>): Connection {
   return connect({
     url,
-    // One charges with one statement at a time (limits/postgres-windows.ts); the other one refunds and sweeps.
+    // One charges with one statement at a time (limits/postgres-windows.ts); the other one refunds
+    // and sweeps.
     max: 2,
     applicationName: 'kasgres api rate limits',
     // A plan is made while the table has few rows, and kept when it has many.

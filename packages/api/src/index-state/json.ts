@@ -24,7 +24,10 @@ export type JsonFields<T> = {
 
 type AnyFields = Record<string, RawBuilder<unknown> | OptionalField<unknown>>;
 
-/** Builds an object from a row, which is faster than json_build_object. Each optional field doubles the expression. */
+/**
+ * Builds an object from a row, which is faster than json_build_object. Each optional field doubles
+ * the expression.
+ */
 export function jsonObject<T>(fields: JsonFields<T>): RawBuilder<T> {
   return objectOf(fields) as RawBuilder<T>;
 }

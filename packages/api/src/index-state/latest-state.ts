@@ -1,6 +1,7 @@
 /**
- * The latest state of the index in memory. Requests that need only the state share its reads. A state older than FRESH_MS is read again in the
- * background while requests still get it, so that a request waits only after a pause. The state never goes backwards, although reads on several
+ * The latest state of the index in memory. Requests that need only the state share its reads. A
+ * state older than FRESH_MS is read again in the background while requests still get it, so that a
+ * request waits only after a pause. The state never goes backwards, although reads on several
  * connections may overtake each other.
  */
 import type { Awaitable } from '../common/awaitable.ts';

@@ -1,6 +1,6 @@
 /**
- * Sets the headers that name the state of the index (`x-kasgres-sink`, `x-kasgres-gaps`) and a weak entity tag. A client that sends the
- * current tag gets a 304.
+ * Sets the headers that name the state of the index (`x-kasgres-sink`, `x-kasgres-gaps`) and a weak
+ * entity tag. A client that sends the current tag gets a 304.
  */
 import { hash } from 'node:crypto';
 import type { FastifyReply, FastifyRequest } from 'fastify';
@@ -19,10 +19,16 @@ export interface Content {
   body: unknown;
 }
 
-/** A tag of the response itself is for content that changes without the chain (tags) or stays the same while the chain grows (an old block). */
+/**
+ * A tag of the response itself is for content that changes without the chain (tags) or stays the
+ * same while the chain grows (an old block).
+ */
 export type TagOf = 'state' | 'content';
 
-/** Reads a response, or resolves to undefined after setting the status 304. A tag of the state needs no read for an unchanged response. */
+/**
+ * Reads a response, or resolves to undefined after setting the status 304. A tag of the state needs
+ * no read for an unchanged response.
+ */
 export async function respond(
   index: IndexReader,
   request: FastifyRequest,
@@ -31,7 +37,8 @@ export async function respond(
   read: () => Promise<Content>,
 ): Promise<unknown> {
   const known = request.headers['if-none-match'];
-  // `*` matches only a resource that exists (RFC 9110 §13.1.2): `read` throws the 404 if it does not.
+  // `*` matches only a resource that exists (RFC 9110 §13.1.2): `read` throws the 404 if it does
+  // not.
   if (tagOf === 'state' && known !== undefined && known.trim() !== ANY_ETAG) {
     const state = await index.getState();
     if (setHeaders(request, reply, headersOf(state, etagOf(request, ofState(state))))) return undefined;
@@ -43,7 +50,9 @@ export async function respond(
   return body;
 }
 
-/** Adds the headers that name the state in which an error was found, such as an unknown transaction. */
+/**
+ * Adds the headers that name the state in which an error was found, such as an unknown transaction.
+ */
 export function withState(error: unknown, state: IndexState): unknown {
   if (error instanceof HttpError) Object.assign(error.headers, headersOfState(state));
   return error;
@@ -79,7 +88,10 @@ export interface StateResponse {
   body: string;
 }
 
-/** Makes the responses of one route without parameters and body. It keeps the last one, since most requests come between two changes of the state. */
+/**
+ * Makes the responses of one route without parameters and body. It keeps the last one, since most
+ * requests come between two changes of the state.
+ */
 export class StateResponses {
   readonly #toResponse: (state: IndexState) => unknown;
   readonly #isText: boolean;
@@ -143,10 +155,16 @@ function etagOf({ url, bodyTag }: Pick<FastifyRequest, 'url' | 'bodyTag'>, conte
   return `W/"${hash('sha256', all, 'base64url').slice(0, 22)}"`;
 }
 
-/** Suffixes that compressing intermediaries append to a tag: `-gzip` (Apache), `--gzip` (Jetty), `;gzip`, `-br`. */
+/**
+ * Suffixes that compressing intermediaries append to a tag: `-gzip` (Apache), `--gzip` (Jetty),
+ * `;gzip`, `-br`.
+ */
 const ENCODING_SUFFIX = /^(?:--?|;)(?:gzip|br|zstd|deflate)$/;
 
-/** Compares weakly with an `if-none-match` list (RFC 9110 §13.1.2), and ignores a suffix of an encoding, which has the same content. */
+/**
+ * Compares weakly with an `if-none-match` list (RFC 9110 §13.1.2), and ignores a suffix of an
+ * encoding, which has the same content.
+ */
 export function hasEtag(list: string | undefined, etag: string): boolean {
   if (list === undefined) return false;
   const opaque = opaqueOf(etag);

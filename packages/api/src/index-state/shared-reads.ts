@@ -1,11 +1,15 @@
 /**
- * Pending statements share executions, since to begin one takes longer than a small look-up. Identical statements run once, also those of several
- * callers. Small reads of one caller with different parameters run as one query. Only statements that have not begun are joined, so that the state
- * of a response is as new as if its statement had run alone.
+ * Pending statements share executions, since to begin one takes longer than a small look-up.
+ * Identical statements run once, also those of several callers. Small reads of one caller with
+ * different parameters run as one query. Only statements that have not begun are joined, so that
+ * the state of a response is as new as if its statement had run alone.
  */
 import type { AnyStatement, BoundStatement } from './statement.ts';
 
-/** The limits of what runs as one query. No statement reads more items than the longest page, so together they may read as many. */
+/**
+ * The limits of what runs as one query. No statement reads more items than the longest page, so
+ * together they may read as many.
+ */
 const MAX_REQUESTS = 16;
 const MAX_ITEMS = 100;
 
@@ -97,7 +101,10 @@ export class SharedReads<Result> {
     }
   }
 
-  /** Closes a batch to further statements and returns its own, after other callers' identical ones have joined them. */
+  /**
+   * Closes a batch to further statements and returns its own, after other callers' identical ones
+   * have joined them.
+   */
   #take(groupKey: string, batch: Batch<Result>): Pending<Result>[] {
     const taken = this.#close(groupKey, batch);
     for (const { pending } of this.#groups.get(groupKey)?.values() ?? []) {

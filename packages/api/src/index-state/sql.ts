@@ -4,7 +4,10 @@ import { type Kysely, type RawBuilder, sql } from 'kysely';
 
 export type Db = Kysely<Database>;
 
-/** Selects bytes as lower-case hex. Postgres makes the text, which saves a Buffer for each value of a large page. */
+/**
+ * Selects bytes as lower-case hex. Postgres makes the text, which saves a Buffer for each value of
+ * a large page.
+ */
 export const hex = (column: string): RawBuilder<string> => sql<string>`encode(${sql.ref(column)}, 'hex')`;
 
 export const hexOrNull = (column: string): RawBuilder<string | null> => hex(column);
@@ -23,7 +26,11 @@ export async function findScriptId(db: Db, address: string): Promise<bigint | un
   return row?.id;
 }
 
-/** Compares the id of a row of `transactions` in the form that its index has. @param transactions name or alias of the table @param id bytes */
+/**
+ * Compares the id of a row of `transactions` in the form that its index has.
+ * @param transactions name or alias of the table
+ * @param id bytes
+ */
 export const hasTransactionId = (transactions: 'transactions' | 't', id: RawBuilder<unknown>): RawBuilder<boolean> =>
   sql`encode(${sql.ref(`${transactions}.transaction_id`)}, 'hex') = encode(${id}, 'hex')`;
 

@@ -1,6 +1,7 @@
 /**
- * Reads from one state of the index (invariant 9): a response is one prepared statement (statement.ts), or several queries in a repeatable-read,
- * read-only transaction whose first one reads the checkpoint. The latest state is kept in memory.
+ * Reads from one state of the index (invariant 9): a response is one prepared statement
+ * (statement.ts), or several queries in a repeatable-read, read-only transaction whose first one
+ * reads the checkpoint. The latest state is kept in memory.
  */
 import { BEGIN_SNAPSHOT, type Connection, isPoolExhausted, isRetryableDatabaseError } from '@kasgres/database';
 import type { Network } from '@kasgres/kaspa';
@@ -38,7 +39,10 @@ const PROGRAM = 'program';
 const BEGIN = sql.raw(`${BEGIN_SNAPSHOT}; set local plan_cache_mode = force_custom_plan`);
 const END = sql`rollback`;
 
-/** Has a row without a state if the one in memory is still current, which is usual; no row while nothing is indexed. */
+/**
+ * Has a row without a state if the one in memory is still current, which is usual; no row while
+ * nothing is indexed.
+ */
 const STATE_UNLESS_KNOWN = {
   name: 'state unless known',
   text: `
@@ -64,18 +68,25 @@ export class IndexReader {
     this.#turns = turns;
   }
 
-  /** Returns the network of this database, which never changes. @throws HttpError 503 while nothing is indexed */
+  /**
+   * Returns the network of this database, which never changes.
+   * @throws HttpError 503 while nothing is indexed
+   */
   async getNetwork(): Promise<Network> {
     return (this.#latest.last ?? (await this.getState())).network;
   }
 
-  /** Returns the current state from memory (latest-state.ts). @throws HttpError 503 while nothing is indexed */
+  /**
+   * Returns the current state from memory (latest-state.ts).
+   * @throws HttpError 503 while nothing is indexed
+   */
   getState(): Awaitable<IndexState> {
     return whenKnown(this.#latest.get(), (state) => state ?? refuseEmptyIndex(this.#database.kysely));
   }
 
   /**
-   * Returns a state for what never changes after the first catch-up: the network, and that the catch-up has finished.
+   * Returns a state for what never changes after the first catch-up: the network, and that the
+   * catch-up has finished.
    * @throws HttpError 503 while nothing is indexed
    */
   getSettledState(): Awaitable<IndexState> {
@@ -93,7 +104,8 @@ export class IndexReader {
   }
 
   /**
-   * Runs all queries of one response on one state. If the database interrupts them, they are retried on the state at that time.
+   * Runs all queries of one response on one state. If the database interrupts them, they are
+   * retried on the state at that time.
    * @param caller takes turns with others
    * @throws HttpError 503 while nothing is indexed
    */
@@ -118,7 +130,8 @@ export class IndexReader {
           // The response does not wait for the end of the transaction, but the connection does.
           resolve(await read(db, state, new Slices(this.#turns, caller)));
         } finally {
-          // Nothing was written. A connection that is lost cannot end its transaction, and needs not.
+          // Nothing was written. A connection that is lost cannot end its transaction, and needs
+          // not.
           await END.execute(db).catch(() => undefined);
         }
       });
@@ -153,7 +166,8 @@ export class IndexReader {
     try {
       return await run();
     } catch (error) {
-      // A replica cancels reads that conflict with replay, or closes their connection between two statements. Nothing has been sent yet.
+      // A replica cancels reads that conflict with replay, or closes their connection between two
+      // statements. Nothing has been sent yet.
       const isInterrupted = isRetryableDatabaseError(error) && !isPoolExhausted(error);
       if (!isInterrupted || performance.now() - startedAt > RETRY_WITHIN_MS) throw error;
       return await run();
@@ -200,7 +214,8 @@ async function refuseEmptyIndex(db: Db): Promise<never> {
 }
 
 /**
- * Refuses operations on data that is complete only after the first catch-up: UTXOs, balances, the supply, acceptance.
+ * Refuses operations on data that is complete only after the first catch-up: UTXOs, balances, the
+ * supply, acceptance.
  * @throws HttpError 503 with the progress of the first catch-up
  */
 export function requireCaughtUp(state: IndexState): void {
@@ -225,8 +240,9 @@ export async function isReplica(db: Db): Promise<boolean> {
 /**
  * Returns the seconds by which the database is behind its primary, or null if it is no replica.
  *
- * The age of the last replayed commit is not the lag, since it grows while the primary writes nothing: a replica that streams and has replayed
- * everything it received is not behind. A replica that does not stream cannot know what it is missing, and one that has replayed nothing since it
+ * The age of the last replayed commit is not the lag, since it grows while the primary writes
+ * nothing: a replica that streams and has replayed everything it received is not behind. A replica
+ * that does not stream cannot know what it is missing, and one that has replayed nothing since it
  * was started may be missing all of that time.
  */
 export async function findReplicaLag(db: Db): Promise<number | null> {
@@ -245,7 +261,10 @@ export interface UtxoSetLoad {
   utxos: bigint;
 }
 
-/** Returns undefined while no set is being loaded, and always on a replica, where unlogged tables cannot be read. */
+/**
+ * Returns undefined while no set is being loaded, and always on a replica, where unlogged tables
+ * cannot be read.
+ */
 export async function findUtxoSetLoad(db: Db): Promise<UtxoSetLoad | undefined> {
   if (await isReplica(db)) return undefined;
   const row = await db

@@ -1,6 +1,7 @@
 /**
- * Prepared statements that make the JSON of a response. A response is one statement, and so comes from one state (invariant 9) in one round
- * trip. Statements are compiled once; Postgres keeps their plans by name for each connection.
+ * Prepared statements that make the JSON of a response. A response is one statement, and so comes
+ * from one state (invariant 9) in one round trip. Statements are compiled once; Postgres keeps
+ * their plans by name for each connection.
  */
 import type { Database } from '@kasgres/database';
 import {
@@ -33,7 +34,10 @@ interface Content<Response> {
   body: Expression<Response | null>;
   /** The name of a problem that makes the response an error, or null. */
   problem?: Expression<string | null>;
-  /** Common table expressions that both use, by name. `state` is one in any case: the version of the checkpoint, and its blue score. */
+  /**
+   * Common table expressions that both use, by name. `state` is one in any case: the version of the
+   * checkpoint, and its blue score.
+   */
   tables?: Readonly<Record<string, Expression<unknown>>>;
 }
 
@@ -70,7 +74,10 @@ export interface StatementQuery {
 /** The part of a statement that its execution needs. */
 export interface AnyStatement {
   readonly name: string;
-  /** Returns how many items a small read has, which may share an execution with others; undefined if it must run alone. */
+  /**
+   * Returns how many items a small read has, which may share an execution with others; undefined if
+   * it must run alone.
+   */
   itemsOf(request: object): number | undefined;
   queryOf(requests: readonly object[], version: bigint | null): StatementQuery;
 }
@@ -117,7 +124,8 @@ function compile(content: Content<unknown>): Compiled {
 }
 
 /**
- * Has one row for each item of the parameters, which are arrays, in their order. Only the first one has a state.
+ * Has one row for each item of the parameters, which are arrays, in their order. Only the first one
+ * has a state.
  * @param types of the items; parameters that the content does not use are left out
  */
 function compileTogether(content: Content<unknown>, types: ReadonlyMap<string, string>): Compiled {
@@ -141,7 +149,10 @@ export interface StatementRow {
   body: Buffer | null;
 }
 
-/** Makes statements that differ by a variant, such as the direction of a page. Each is prepared when it is first used. */
+/**
+ * Makes statements that differ by a variant, such as the direction of a page. Each is prepared when
+ * it is first used.
+ */
 export function statementsBy<
   Variant extends { [Name in keyof Variant]: string | boolean },
   Parameters extends object,
@@ -175,7 +186,10 @@ const TOGETHER = ', together';
 const nameOf = (value: string | boolean): string => (typeof value === 'string' ? value : value ? 'yes' : 'no');
 
 interface StatementOptions<Parameters> {
-  /** For small reads by keys: the number of items, by which they share executions (shared-reads.ts). No parameter may be an array. */
+  /**
+   * For small reads by keys: the number of items, by which they share executions (shared-reads.ts).
+   * No parameter may be an array.
+   */
   itemsOf?: ((parameters: Parameters) => number) | undefined;
 }
 
@@ -209,7 +223,11 @@ export class Statement<Parameters extends object, Response> implements AnyStatem
     return this.#itemsOf?.(request as Parameters);
   }
 
-  /** Returns a query with one row for each request, in their order. Only a small read serves several. @param version of the state in memory */
+  /**
+   * Returns a query with one row for each request, in their order. Only a small read serves
+   * several.
+   * @param version of the state in memory
+   */
   queryOf(requests: readonly object[], version: bigint | null): StatementQuery {
     const [first] = requests;
     const isAlone = requests.length === 1;

@@ -1,6 +1,7 @@
 /**
- * Admits requests: finds the key, and charges its limits. Each process does so for its own requests, and only windows are shared: requests in
- * flight and keys are in memory, and processes learn of each other's usage when they read the key again.
+ * Admits requests: finds the key, and charges its limits. Each process does so for its own
+ * requests, and only windows are shared: requests in flight and keys are in memory, and processes
+ * learn of each other's usage when they read the key again.
  */
 import { addUsage, findKeyHashes, findKeys } from '@kasgres/database';
 import type { Logger } from '@kasgres/runtime';
@@ -56,8 +57,9 @@ export class Admission {
   }
 
   /**
-   * Finds a key, or that of a stream token, charges the cost of a request to it and counts the request as in flight, or refuses the request. Each
-   * admitted request must be released. Returns undefined if the key or token is invalid.
+   * Finds a key, or that of a stream token, charges the cost of a request to it and counts the
+   * request as in flight, or refuses the request. Each admitted request must be released. Returns
+   * undefined if the key or token is invalid.
    */
   admit(credential: string, ru: number): Awaitable<Admitted | undefined> {
     return whenKnown(this.#find(credential), (key) => key && this.#charge(key, ru));
@@ -68,7 +70,10 @@ export class Admission {
     return (await this.#find(credential)) !== undefined;
   }
 
-  /** Like `admit`, for a client without a key. @param client its address. Returns undefined if such requests are not served */
+  /**
+   * Like `admit`, for a client without a key.
+   * @param client its address. Returns undefined if such requests are not served
+   */
   admitAnonymous(client: string, ru: number): Awaitable<Admitted | undefined> {
     if (this.#anonymousRateRu === undefined) return undefined;
     const bucket = {
@@ -101,7 +106,10 @@ export class Admission {
     return hash !== undefined && isValidToken(token, hash) ? await this.#keys.findByHash(hash) : undefined;
   }
 
-  /** Charges what a request in flight costs beyond its first charge. A refusal also refunds the first charge, unless that is null. */
+  /**
+   * Charges what a request in flight costs beyond its first charge. A refusal also refunds the
+   * first charge, unless that is null.
+   */
   chargeMore({ bucket }: RequestKey, first: Charge | null, ru: number): Promise<Verdict> {
     return this.#limits.chargeMore(bucket, first, ru);
   }

@@ -1,6 +1,7 @@
 /**
- * Checks the API key (api-spec.md §5) and its limits before anything else of a request is read. A refused request costs nothing; an admitted one
- * is charged at once, even if its response will be an error.
+ * Checks the API key (api-spec.md §5) and its limits before anything else of a request is read. A
+ * refused request costs nothing; an admitted one is charged at once, even if its response will be
+ * an error.
  */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { type Awaitable, whenKnown } from '../common/awaitable.ts';
@@ -151,8 +152,8 @@ export function requireKey(
 }
 
 /**
- * Frees the slot of a request. A request is in flight until both its computation, which continues if the client disconnects, and its response have
- * finished.
+ * Frees the slot of a request. A request is in flight until both its computation, which continues
+ * if the client disconnects, and its response have finished.
  */
 export function releaseRequest(request: FastifyRequest, admission: Admission): void {
   const { apiKey, charge } = request;

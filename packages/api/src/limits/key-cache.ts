@@ -1,6 +1,7 @@
 /**
- * Caches API keys. Keys in use are refreshed every second in one query, so that requests do not wait for the database and a revoked key is refused
- * within seconds. Other keys, most of them invalid, are looked up over a separate connection, so that a flood of them delays no key in use.
+ * Caches API keys. Keys in use are refreshed every second in one query, so that requests do not
+ * wait for the database and a revoked key is refused within seconds. Other keys, most of them
+ * invalid, are looked up over a separate connection, so that a flood of them delays no key in use.
  */
 import { hashKey, type KeyInForce } from '@kasgres/database';
 import { type Awaitable, whenKnown } from '../common/awaitable.ts';
@@ -35,7 +36,10 @@ export interface KeyCacheOptions {
   readUnknown: ReadKeys;
   /** Reads the hashes of keys by their ids, over the connection of `readUnknown`. */
   readHashes: (ids: readonly bigint[]) => Promise<ReadonlyMap<bigint, Uint8Array>>;
-  /** Returns whether usage read since a time (by performance.now()) may or may not include what this process was writing meanwhile. */
+  /**
+   * Returns whether usage read since a time (by performance.now()) may or may not include what this
+   * process was writing meanwhile.
+   */
   isUsageUncertain: (since: number) => boolean;
   onError: (error: unknown) => void;
 }
@@ -45,7 +49,10 @@ const REFRESH_MS = 1000;
 const LIFE_MS = 3000;
 const REFRESHED_AFTER_USE_MS = 60_000;
 const KNOWN_AFTER_USE_MS = 3_600_000;
-/** How long an invalid key is refused from memory. A key that is created after it was tried works this much later. */
+/**
+ * How long an invalid key is refused from memory. A key that is created after it was tried works
+ * this much later.
+ */
 const INVALID_LIFE_MS = 2000;
 const MAX_INVALID = 10_000;
 const MAX_PER_QUERY = 500;
@@ -70,8 +77,9 @@ export class KeyCache {
   /** Hashes of keys by their ids, which never change. */
   readonly #hashesById = new Map<bigint, Uint8Array>();
   /**
-   * Hashes by the text of the key, of those in #entries, so that keys in use are not hashed for each request. How long a comparison of texts
-   * takes tells nothing about a key: V8 compares only texts with equal hashes, and such a guess shares no useful prefix with 256 random bits.
+   * Hashes by the text of the key, of those in #entries, so that keys in use are not hashed for
+   * each request. How long a comparison of texts takes tells nothing about a key: V8 compares only
+   * texts with equal hashes, and such a guess shares no useful prefix with 256 random bits.
    */
   readonly #hashes = new Map<string, KeyHash>();
   readonly #timer: NodeJS.Timeout;
@@ -106,7 +114,10 @@ export class KeyCache {
     return this.#find(toKeyHash(keyHash));
   }
 
-  /** Returns the hash of a key, which may not be in force. An id that does not exist costs what a key that does not exist costs. */
+  /**
+   * Returns the hash of a key, which may not be in force. An id that does not exist costs what a
+   * key that does not exist costs.
+   */
   findHash(id: bigint): Awaitable<Uint8Array | undefined> {
     const known = this.#hashesById.get(id);
     const name = `id ${id}`;
@@ -168,7 +179,8 @@ export class KeyCache {
       usedAt: known?.usedAt ?? readAt,
     };
     const previous = known?.key.bucket.quota;
-    // While the usage is uncertain, the one read before stays, to which everything spent here since is added.
+    // While the usage is uncertain, the one read before stays, to which everything spent here since
+    // is added.
     if (previous && entry.key.bucket.quota && this.#isUsageUncertain(readAt))
       entry.key.bucket.quota.used = previous.used;
     this.#entries.set(name, entry);

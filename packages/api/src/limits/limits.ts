@@ -1,6 +1,7 @@
 /**
- * Decides whether a request may run: rate limits, quotas and requests in flight of a bucket, which belongs to a key or to an anonymous client.
- * Windows may be shared with other processes, and only for those the methods wait; requests in flight are counted per process.
+ * Decides whether a request may run: rate limits, quotas and requests in flight of a bucket, which
+ * belongs to a key or to an anonymous client. Windows may be shared with other processes, and only
+ * for those the methods wait; requests in flight are counted per process.
  */
 import { dayOf, endOf, firstDayOf, type QuotaPeriod } from '@kasgres/database';
 import { type Awaitable, whenKnown } from '../common/awaitable.ts';
@@ -23,7 +24,10 @@ export interface Bucket {
 interface Quota {
   ru: number;
   period: QuotaPeriod;
-  /** The usage in the database when it was read at `asOf`, in the period that began on the day `since` (UTC). */
+  /**
+   * The usage in the database when it was read at `asOf`, in the period that began on the day
+   * `since` (UTC).
+   */
   used: { ru: number; since: string; asOf: number };
 }
 
@@ -39,7 +43,10 @@ export interface Charge {
 /** The state of the window after the request was charged or refused. */
 export interface Standing {
   remainingRu: number;
-  /** Whole seconds until the window, or the period of the quota, ends; of a refusal, until a retry may succeed. */
+  /**
+   * Whole seconds until the window, or the period of the quota, ends; of a refusal, until a retry
+   * may succeed.
+   */
   resetSeconds: number;
 }
 
@@ -62,7 +69,8 @@ export class Limits {
   }
 
   /**
-   * Charges the cost of a request and counts it as in flight, or refuses it and charges nothing. Each admitted request must be released.
+   * Charges the cost of a request and counts it as in flight, or refuses it and charges nothing.
+   * Each admitted request must be released.
    * @throws HttpError 503 if the store is unavailable
    */
   admit(bucket: Bucket, ru: number): Awaitable<Verdict> {
@@ -80,7 +88,8 @@ export class Limits {
   }
 
   /**
-   * Charges what a request in flight costs beyond its first charge. A refusal also refunds the first charge, unless that is null.
+   * Charges what a request in flight costs beyond its first charge. A refusal also refunds the
+   * first charge, unless that is null.
    * @throws HttpError 503 if the store is unavailable
    */
   async chargeMore(bucket: Bucket, first: Charge | null, ru: number): Promise<Verdict> {
@@ -106,7 +115,8 @@ export class Limits {
     const quotaSeconds = this.#findQuotaWait(bucket, ru);
     if (quotaSeconds !== undefined) return refuse('quota', quotaSeconds);
     const day = dayOf(new Date());
-    // Metered before the window is charged, so that concurrent requests cannot exceed the quota together.
+    // Metered before the window is charged, so that concurrent requests cannot exceed the quota
+    // together.
     this.#meter(bucket, ru, requests, day);
     const settle = ({ charged, remaining, window, endsInMs }: WindowState): Verdict => {
       const remainingRu = fromHundredths(remaining);
@@ -127,8 +137,9 @@ export class Limits {
   }
 
   /**
-   * Returns whole seconds until the quota allows a cost, or undefined if it does now. To the usage that was read with the key, it adds what this
-   * process has not written yet, so that one process alone never exceeds a quota.
+   * Returns whole seconds until the quota allows a cost, or undefined if it does now. To the usage
+   * that was read with the key, it adds what this process has not written yet, so that one process
+   * alone never exceeds a quota.
    */
   #findQuotaWait({ apiKeyId, quota }: Bucket, ru: number): number | undefined {
     if (quota === undefined || apiKeyId === null) return undefined;

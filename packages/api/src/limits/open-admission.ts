@@ -1,4 +1,6 @@
-/** Opens what keys and their limits need: connections for keys and usage, and the store of windows. */
+/**
+ * Opens what keys and their limits need: connections for keys and usage, and the store of windows.
+ */
 import type { Connection } from '@kasgres/database';
 import type { Logger, Registry, Shutdown } from '@kasgres/runtime';
 import type { Env } from '../env.ts';

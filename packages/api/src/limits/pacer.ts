@@ -1,7 +1,8 @@
 /**
- * Limits the rate of responses that cost no request units: to requests without a key, and refusals. Beyond the rate, responses are delayed, which
- * slows down clients that wait for them. Clients that do not wait are bounded, too: a client that disconnects is forgotten at once, and when as
- * many responses are delayed as are due within the longest delay, further connections are destroyed.
+ * Limits the rate of responses that cost no request units: to requests without a key, and refusals.
+ * Beyond the rate, responses are delayed, which slows down clients that wait for them. Clients that
+ * do not wait are bounded, too: a client that disconnects is forgotten at once, and when as many
+ * responses are delayed as are due within the longest delay, further connections are destroyed.
  */
 import type { ServerResponse } from 'node:http';
 
@@ -36,7 +37,8 @@ export class Pacer {
   }
 
   /**
-   * Resolves when the response is due or its connection is closed. Returns undefined if there is no delay.
+   * Resolves when the response is due or its connection is closed. Returns undefined if there is no
+   * delay.
    * @param weight how many responses it counts as
    */
   wait(response: Held, weight = 1): Promise<void> | undefined {

@@ -1,11 +1,13 @@
 /**
- * Counts windows in the table rate_limits, for all API processes on one database. Check and charge are one statement under the lock of the row,
- * and the clock of the database decides when a window has closed. Requests that arrive while a statement runs share the next one, with a row per
- * bucket: a flood of requests costs two or three statements, and no bucket delays another. The statements are prepared, since planning would
- * take four times as long as running them. Refunds are summed up and written before later charges.
+ * Counts windows in the table rate_limits, for all API processes on one database. Check and charge
+ * are one statement under the lock of the row, and the clock of the database decides when a window
+ * has closed. Requests that arrive while a statement runs share the next one, with a row per
+ * bucket: a flood of requests costs two or three statements, and no bucket delays another. The
+ * statements are prepared, since planning would take four times as long as running them. Refunds
+ * are summed up and written before later charges.
  *
- * If a statement fails, or its outcome is unknown, its requests are refused with a 503. They are not counted elsewhere and nothing is refunded, so
- * that the limit always holds.
+ * If a statement fails, or its outcome is unknown, its requests are refused with a 503. They are
+ * not counted elsewhere and nothing is refunded, so that the limit always holds.
  */
 import type { Connection } from '@kasgres/database';
 import { Batches } from '../common/batches.ts';
@@ -44,9 +46,10 @@ interface BucketRow {
 }
 
 /**
- * Charges each bucket as much of its sum as fits, in multiples of the unit. Rows are locked in the order of their keys, and locked before any is
- * inserted, which prevents deadlocks. statement_timestamp() is constant within a statement. A bucket whose row another statement inserts meanwhile
- * is not in the result.
+ * Charges each bucket as much of its sum as fits, in multiples of the unit. Rows are locked in the
+ * order of their keys, and locked before any is inserted, which prevents deadlocks.
+ * statement_timestamp() is constant within a statement. A bucket whose row another statement
+ * inserts meanwhile is not in the result.
  */
 const CHARGE = `
   with clock as (
@@ -188,7 +191,10 @@ export class PostgresWindows implements Windows {
     return rows;
   }
 
-  /** Divides what a bucket was granted among its charges, in their order, and refunds what fits none of them. */
+  /**
+   * Divides what a bucket was granted among its charges, in their order, and refunds what fits none
+   * of them.
+   */
   #settle(row: BucketRow, charges: readonly PendingCharge[], states: Map<PendingCharge, WindowState>): void {
     const [window, endsInMs] = [Number(row.window), Math.max(Number(row.ends_in_ms), 0)];
     let granted = Number(row.granted);

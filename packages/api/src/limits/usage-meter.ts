@@ -17,15 +17,20 @@ export class UsageMeter {
   readonly #onError: (error: unknown) => void;
   readonly #timer: NodeJS.Timeout;
   #unwritten: Sums = new Map();
-  /** Batches that are missing in usage that was read before `writtenAt` (by performance.now()), oldest first. Infinity is being written. */
+  /**
+   * Batches that are missing in usage that was read before `writtenAt` (by performance.now()),
+   * oldest first. Infinity is being written.
+   */
   #batches: { sums: Sums; writtenAt: number }[] = [];
   /** Set while the outcome of the commit of the last batch is unknown. */
   #hasCommitted: (() => Promise<boolean>) | undefined;
   #flushing: Promise<void> | undefined;
 
   /**
-   * @param write adds a whole batch to the database, or throws; UnknownCommitError if the outcome is unknown
-   * @param onError is called if a batch could not be written or its outcome not be determined; the batch is kept
+   * @param write adds a whole batch to the database, or throws; UnknownCommitError if the outcome
+   * is unknown
+   * @param onError is called if a batch could not be written or its outcome not be determined; the
+   * batch is kept
    */
   constructor(write: (usage: readonly KeyUsage[]) => Promise<void>, onError: (error: unknown) => void) {
     this.#write = write;
@@ -38,7 +43,10 @@ export class UsageMeter {
     addTo(this.#unwritten, apiKeyId, day, { requests, hundredths: toHundredths(ru) });
   }
 
-  /** Returns what the key has spent since a day that is missing in what was read from the database at `readAt` (by performance.now()). */
+  /**
+   * Returns what the key has spent since a day that is missing in what was read from the database
+   * at `readAt` (by performance.now()).
+   */
   missingRu(apiKeyId: bigint, firstDay: string, readAt: number): number {
     let hundredths = 0;
     const add = (sums: Sums): void => {
@@ -49,7 +57,10 @@ export class UsageMeter {
     return fromHundredths(hundredths);
   }
 
-  /** Returns whether a batch was being written at or since `time`, so that usage read then may or may not include it. */
+  /**
+   * Returns whether a batch was being written at or since `time`, so that usage read then may or
+   * may not include it.
+   */
   mayHaveWrittenSince(time: number): boolean {
     return (this.#batches.at(-1)?.writtenAt ?? Number.NEGATIVE_INFINITY) >= time;
   }

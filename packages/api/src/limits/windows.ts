@@ -1,4 +1,7 @@
-/** Windows of rate limits: counted in this process, or in the database for all API processes (postgres-windows.ts). */
+/**
+ * Windows of rate limits: counted in this process, or in the database for all API processes
+ * (postgres-windows.ts).
+ */
 import type { Awaitable } from '../common/awaitable.ts';
 
 export interface WindowLimit {

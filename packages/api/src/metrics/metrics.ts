@@ -30,7 +30,10 @@ export function createMetrics(registry: Registry) {
   };
 }
 
-/** Returns the request units since the last scrape, to which requests add. Adding to a number takes less time than the library's counter. */
+/**
+ * Returns the request units since the last scrape, to which requests add. Adding to a number takes
+ * less time than the library's counter.
+ */
 function countSpentUnits(registry: Registry): { units: number } {
   const spent = { units: 0 };
   const counter: Counter = new Counter({

@@ -1,6 +1,6 @@
 /**
- * The histogram of request times. That of the library makes texts of labels and bucket for each observation, which takes as long as all limits of a
- * request.
+ * The histogram of request times. That of the library makes texts of labels and bucket for each
+ * observation, which takes as long as all limits of a request.
  */
 import type { Histogram, Registry } from '@kasgres/runtime';
 

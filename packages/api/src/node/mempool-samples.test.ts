@@ -47,7 +47,10 @@ function samplesOf(mempool: Mempool) {
   return { samples: new MempoolSamples(new NodeCalls(node), new EventLoopTurns()), counts };
 }
 
-/** Gets a sample every 100 ms for 30 seconds. Returns the outcomes, and the longest wait in milliseconds. */
+/**
+ * Gets a sample every 100 ms for 30 seconds. Returns the outcomes, and the longest wait in
+ * milliseconds.
+ */
 async function getFor30Seconds(samples: MempoolSamples) {
   const outcomes = new Set<string>();
   let longestMs = 0;

@@ -1,6 +1,7 @@
 /**
- * Samples the mempool while somebody asks for it, for all clients of this process together: once a second, and less often if that takes long. Only
- * transactions that the last sample did not have are decoded. The node tells no times, so a transaction was seen when a sample first had it.
+ * Samples the mempool while somebody asks for it, for all clients of this process together: once a
+ * second, and less often if that takes long. Only transactions that the last sample did not have
+ * are decoded. The node tells no times, so a transaction was seen when a sample first had it.
  */
 import { normalizedMass, transientMassFrom } from '@kasgres/kaspa';
 import {
@@ -23,7 +24,10 @@ const MAX_ENTRIES = 50_000;
 const MAX_BYTES = 256 * 1024 * 1024;
 /** The rate at which all processes together list the mempool, by the sizes of its responses. */
 const MAX_BYTES_PER_MS = 8000;
-/** A sample begins at the earliest after this many times what the last one took, up to MAX_SLOW_PAUSE_MS. */
+/**
+ * A sample begins at the earliest after this many times what the last one took, up to
+ * MAX_SLOW_PAUSE_MS.
+ */
 const SPARE_FACTOR = 10;
 /** A sample may be slow once only, because the machine was busy. */
 const MAX_SLOW_PAUSE_MS = 10_000;
@@ -31,7 +35,10 @@ const MAX_SLOW_PAUSE_MS = 10_000;
 const TOO_LARGE_PAUSE_MS = 60_000;
 /** After this time requests get the sample before, if there is one. */
 const SLOW_MS = 100;
-/** The longest pause after a failure; the first takes LIFE_MS, and each is twice as long as the one before. */
+/**
+ * The longest pause after a failure; the first takes LIFE_MS, and each is twice as long as the one
+ * before.
+ */
 const MAX_RETRY_MS = 8000;
 const RETRY_AFTER_SECONDS = 2;
 
@@ -74,7 +81,10 @@ export class MempoolSamples {
   #nextAt = Number.NEGATIVE_INFINITY;
   /** In succession. */
   #failures = 0;
-  /** The mempool that was too large to be listed: its number of transactions, and until when it is taken to be too large. */
+  /**
+   * The mempool that was too large to be listed: its number of transactions, and until when it is
+   * taken to be too large.
+   */
   #tooLarge: { size: bigint; until: number } | undefined;
   /** Bytes of the last sample for each of its transactions. */
   #bytesPerEntry = 0;
@@ -122,8 +132,9 @@ export class MempoolSamples {
   }
 
   /**
-   * Returns the running sample, or the last one until the next is due, and otherwise begins one. Two at once would compete for the only slot of
-   * listings: with samples slower than LIFE_MS, the queue would grow until some are refused.
+   * Returns the running sample, or the last one until the next is due, and otherwise begins one.
+   * Two at once would compete for the only slot of listings: with samples slower than LIFE_MS, the
+   * queue would grow until some are refused.
    */
   #fresh(): Sampling {
     const begunAt = performance.now();
@@ -143,7 +154,8 @@ export class MempoolSamples {
       ({ transactions }) => settle(this.#bytesPerEntry * transactions.size),
       () => {
         last.isRunning = false;
-        // A failure that took long, as an attempt that timed out, is not repeated to everybody for ten times as long.
+        // A failure that took long, as an attempt that timed out, is not repeated to everybody for
+        // ten times as long.
         this.#failures += 1;
         this.#nextAt = performance.now() + Math.min(LIFE_MS * 2 ** (this.#failures - 1), MAX_RETRY_MS);
       },

@@ -1,6 +1,7 @@
 /**
- * Calls of the node for clients. Callers take turns as at the database (fairness/fair-queue.ts). Listings of the mempool, which are megabytes,
- * have separate queues and connections, so that no small call waits behind one.
+ * Calls of the node for clients. Callers take turns as at the database (fairness/fair-queue.ts).
+ * Listings of the mempool, which are megabytes, have separate queues and connections, so that no
+ * small call waits behind one.
  */
 import {
   type CallOptions,
@@ -17,9 +18,14 @@ import type { z } from 'zod';
 import { FairQueue } from '../fairness/fair-queue.ts';
 import { unavailable } from '../http/errors.ts';
 
-/** One caller has at most half of them, so that a large listing of one does not delay all others. */
+/**
+ * One caller has at most half of them, so that a large listing of one does not delay all others.
+ */
 const LISTINGS_BY_ADDRESSES = 2;
-/** Connections to each node: for calls, for listings of the whole mempool, and for those by addresses. */
+/**
+ * Connections to each node: for calls, for listings of the whole mempool, and for those by
+ * addresses.
+ */
 export const CONNECTIONS_PER_NODE = 2 + LISTINGS_BY_ADDRESSES;
 
 const SMALL_CALLS = 16;
@@ -38,7 +44,10 @@ export class NodeCalls {
   /** Processes that share the node. */
   readonly processes: number;
   readonly #small: FairQueue;
-  /** Few at a time: the node makes each as a whole. The whole mempool may take seconds, for which those by addresses do not wait. */
+  /**
+   * Few at a time: the node makes each as a whole. The whole mempool may take seconds, for which
+   * those by addresses do not wait.
+   */
   readonly #listings: Readonly<Record<ListingOp, FairQueue>> = {
     getMempoolEntries: queueOfListings(1),
     getMempoolEntriesByAddresses: queueOfListings(LISTINGS_BY_ADDRESSES),
@@ -52,7 +61,10 @@ export class NodeCalls {
     this.#small = new FairQueue({ slots, maxWaiting: slots * WAITING_PER_SLOT, maxWaitMs: MAX_WAIT_MS, busy });
   }
 
-  /** Returns the node for a caller, whose calls take turns with others. They throw an HttpError 503 if that takes too long. */
+  /**
+   * Returns the node for a caller, whose calls take turns with others. They throw an HttpError 503
+   * if that takes too long.
+   */
   of(caller: string): NodeCaller {
     return {
       call: <O extends Op>(op: O, request: RequestOf<O>, options?: CallOptions): Promise<ResponseOf<O>> =>
@@ -60,7 +72,10 @@ export class NodeCalls {
     };
   }
 
-  /** Lists entries of the mempool when it is the caller's turn. Throws an HttpError 503 if that takes too long. */
+  /**
+   * Lists entries of the mempool when it is the caller's turn. Throws an HttpError 503 if that
+   * takes too long.
+   */
   list<O extends ListingOp, T>(
     caller: string,
     op: O,

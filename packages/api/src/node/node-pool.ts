@@ -1,4 +1,7 @@
-/** Presents the nodes of NODE_URL as one. All of them stay connected; calls go to the one that responded last, and fail over to the next. */
+/**
+ * Presents the nodes of NODE_URL as one. All of them stay connected; calls go to the one that
+ * responded last, and fail over to the next.
+ */
 import {
   type CallOptions,
   type ListingOp,
@@ -26,7 +29,9 @@ const CLIENT_OPTIONS = {
   receiveLimitBytes: 32 * 1024 * 1024,
 };
 
-/** These are not sent to a second node, since a node that did not respond may have accepted them. */
+/**
+ * These are not sent to a second node, since a node that did not respond may have accepted them.
+ */
 const NON_IDEMPOTENT_CALLS = new Set(['submitTransaction', 'submitBlock']);
 
 export class NodePool {
@@ -34,7 +39,10 @@ export class NodePool {
   /** In the order of failover, the preferred one first. */
   nodes: readonly PooledNode[];
 
-  /** Connects to all nodes in the background. @throws TypeError for a malformed address, RangeError for none */
+  /**
+   * Connects to all nodes in the background.
+   * @throws TypeError for a malformed address, RangeError for none
+   */
   constructor(urls: readonly string[], logger: Logger) {
     if (urls.length === 0) throw new RangeError('NODE_URL has no node');
     this.#logger = logger;
@@ -61,7 +69,10 @@ export class NodePool {
     return this.#try(op, ({ client }) => client.call(op, request, options));
   }
 
-  /** Lists entries of the mempool of a node. If it fails, they are listed from the beginning, by the next connected node. */
+  /**
+   * Lists entries of the mempool of a node. If it fails, they are listed from the beginning, by the
+   * next connected node.
+   */
   list<O extends ListingOp, T>(
     op: O,
     request: RequestOf<O>,

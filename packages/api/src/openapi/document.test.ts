@@ -1,4 +1,7 @@
-/** Validates the document by the schema of OpenAPI, its references, and what clients rely on in every operation. */
+/**
+ * Validates the document by the schema of OpenAPI, its references, and what clients rely on in
+ * every operation.
+ */
 import { readFileSync } from 'node:fs';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { expect, it } from 'vitest';
@@ -27,7 +30,8 @@ const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
 );
 
 it('is valid by the schema of OpenAPI 3.1', () => {
-  // https://spec.openapis.org/oas/3.1/schema/2022-10-07. The one dynamic anchor in it, which ajv resolves otherwise, is that of schemas.
+  // https://spec.openapis.org/oas/3.1/schema/2022-10-07. The one dynamic anchor in it, which ajv
+  // resolves otherwise, is that of schemas.
   const text = readFileSync(new URL('../testing/openapi-3.1.schema.json', import.meta.url), 'utf8');
   const schema = JSON.parse(text.replaceAll('"$dynamicRef": "#meta"', '"$ref": "#/$defs/schema"')) as object;
   const validate = new Ajv2020({ allErrors: true, strict: false, validateFormats: false }).compile(schema);
@@ -39,7 +43,8 @@ it('contains only schemas that are valid in the strict mode of ajv', () => {
   const ajv = new Ajv2020({ strict: true, validateFormats: false });
   ajv.addVocabulary(['components']);
   const { schemas } = document.components;
-  // References lead to `#/components/schemas/…`, so each schema is looked at with the components beside it.
+  // References lead to `#/components/schemas/…`, so each schema is looked at with the components
+  // beside it.
   const faults = schemasIn(document).flatMap(({ place, schema }) => {
     try {
       ajv.compile({ ...schema, components: { schemas } });

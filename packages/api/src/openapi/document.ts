@@ -9,7 +9,10 @@ import { info, tags } from './info.ts';
 import type { AnyOperation, Callback } from './route.ts';
 import { describeComponents, describeParameters, describeSchema } from './schema.ts';
 
-/** Requests and responses of the fixed simulated chain, by operationId: written by `npm run generate:examples`, and checked by test/examples. */
+/**
+ * Requests and responses of the fixed simulated chain, by operationId: written by `npm run
+ * generate:examples`, and checked by test/examples.
+ */
 const operationExamples = examples.operations as Record<string, ExampleRequest & { response?: unknown }>;
 
 /** Returns an array to which every operation is added that is registered from here on. */
@@ -144,7 +147,10 @@ const ifNoneMatchReference = { $ref: '#/components/parameters/IfNoneMatch' } as 
 
 const OF_THE_STATE = ['x-kasgres-sink', 'x-kasgres-gaps'];
 const OF_THE_KEY = ['ratelimit-limit', 'ratelimit-remaining', 'ratelimit-reset'];
-/** Without a valid key there are no limits. An error of the server may come before or after the key is validated. */
+/**
+ * Without a valid key there are no limits. An error of the server may come before or after the key
+ * is validated.
+ */
 const WITHOUT_KEY = new Set([401]);
 const MAYBE_WITH_KEY = new Set([500, 503]);
 const WITH_RETRY = new Set([429, 503]);
@@ -191,7 +197,10 @@ const responseComponents: object = Object.fromEntries(
   }),
 );
 
-/** Describes a response other than the 200. The components have the headers of operations with a key. */
+/**
+ * Describes a response other than the 200. The components have the headers of operations with a
+ * key.
+ */
 const describeOtherResponse = (status: number, needsKey: boolean): object =>
   needsKey ? referenceOf(status) : describe(status, false);
 

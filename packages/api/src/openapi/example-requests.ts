@@ -1,4 +1,7 @@
-/** The example request of each operation, for the chain of the committed document or for the indexed one. */
+/**
+ * The example request of each operation, for the chain of the committed document or for the indexed
+ * one.
+ */
 
 export interface ExampleRequest {
   path?: Record<string, string>;
@@ -36,7 +39,10 @@ export interface ExampleChain {
   payment: object;
 }
 
-/** Returns requests by operationId, in the order in which they can be sent: the last two change the state of the node. */
+/**
+ * Returns requests by operationId, in the order in which they can be sent: the last two change the
+ * state of the node.
+ */
 export function exampleRequests(chain: ExampleChain): Record<string, ExampleRequest> {
   const { address, transactionId, blockHash, sink, daaScore, early, namespace } = chain;
   const { covenantId, mempoolTransactionId, mempoolAddress } = chain;

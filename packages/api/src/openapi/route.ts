@@ -1,6 +1,6 @@
 /**
- * Operations of the API. One definition gives a route its validation and cost, and openapi.json its description. Handlers return the body of a
- * 200; errors are thrown.
+ * Operations of the API. One definition gives a route its validation and cost, and openapi.json its
+ * description. Handlers return the body of a 200; errors are thrown.
  */
 import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
@@ -44,7 +44,10 @@ export interface Operation<
   isHidden?: boolean;
   /** Request units. An operation without a cost needs no key. */
   cost?: number;
-  /** Counts the items of a request: each group of ITEMS_PER_COST items, also an incomplete one, costs as much as the operation. */
+  /**
+   * Counts the items of a request: each group of ITEMS_PER_COST items, also an incomplete one,
+   * costs as much as the operation.
+   */
   countItems?(body: z.output<Body>): number;
   /** Whether it is refused to anonymous clients also where they are served. */
   requiresKey?: boolean;
@@ -108,13 +111,17 @@ export function stateRoute<Response extends z.ZodType>(
 
 /** Makes a response of what a statement selects, where that needs code. */
 interface Finish<GivenInput, Response> {
-  /** Returns undefined for requests whose response is what the statement selects, which is then not even parsed. */
+  /**
+   * Returns undefined for requests whose response is what the statement selects, which is then not
+   * even parsed.
+   */
   finishOf?: (input: GivenInput) => ((selected: Response, responding: Responding) => Awaitable<Response>) | undefined;
 }
 
 /**
  * Defines an operation whose response is one statement.
- * @param bind may use of the state only what never changes: the network, and that the first catch-up has finished
+ * @param bind may use of the state only what never changes: the network, and that the first
+ * catch-up has finished
  */
 export function statementRoute<
   Response extends z.ZodType,
@@ -212,7 +219,10 @@ export function route<
   });
 }
 
-/** The body of operations without one, to which clients may send an empty object. Fastify validates null if there is no body. */
+/**
+ * The body of operations without one, to which clients may send an empty object. Fastify validates
+ * null if there is no body.
+ */
 const noBody = z.strictObject({}).nullable();
 
 function define(operation: AnyOperation, handler: Handler): ApiPlugin {

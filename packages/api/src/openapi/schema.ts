@@ -1,4 +1,6 @@
-/** Converts zod schemas to the JSON schemas of the document: schemas with an id become components. */
+/**
+ * Converts zod schemas to the JSON schemas of the document: schemas with an id become components.
+ */
 import { z } from 'zod';
 
 type JsonSchema = z.core.JSONSchema.BaseSchema;
@@ -11,7 +13,10 @@ export function describeComponents(): Record<string, JsonSchema> {
   return Object.fromEntries(Object.entries(schemas).map(([id, schema]) => [id, withoutNames(schema)]));
 }
 
-/** Converts the schema of a request (`input`) or a response (`output`), with references to components. */
+/**
+ * Converts the schema of a request (`input`) or a response (`output`), with references to
+ * components.
+ */
 export function describeSchema(schema: z.ZodType, io: 'input' | 'output'): JsonSchema {
   const text = JSON.stringify(z.toJSONSchema(schema, { io, unrepresentable: 'any' }));
   return withoutNames(JSON.parse(text.replaceAll('#/$defs/', COMPONENTS)) as JsonSchema);

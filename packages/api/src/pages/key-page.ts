@@ -1,6 +1,7 @@
 /**
- * Pages of listings with descending keys, within a statement (index-state/statement.ts). A cursor is looked up once and becomes a key, and the page
- * is the rows next to it, even if items were added or moved meanwhile.
+ * Pages of listings with descending keys, within a statement (index-state/statement.ts). A cursor
+ * is looked up once and becomes a key, and the page is the rows next to it, even if items were
+ * added or moved meanwhile.
  */
 import { type RawBuilder, sql } from 'kysely';
 import { type HttpError, notFound } from '../http/errors.ts';
@@ -29,7 +30,9 @@ interface KeySource {
   filter?: Filter | undefined;
   /** Whether several rows have the same key. */
   isRepeated?: boolean;
-  /** Selects the key of the item that the cursor names; null if it is not an item of this listing. */
+  /**
+   * Selects the key of the item that the cursor names; null if it is not an item of this listing.
+   */
   cursorKey: RawBuilder<bigint | null>;
   /** Makes a page with `is_shown`, which ends before its limit where items are large. */
   bound?: (page: RawBuilder<unknown>, limit: RawBuilder<number>) => RawBuilder<unknown>;
@@ -44,7 +47,10 @@ interface Filter {
   cursorOf: (key: RawBuilder<unknown>) => RawBuilder<unknown>;
 }
 
-/** Keys that a page with a filter reads at most, so that its time does not depend on how many are dropped. */
+/**
+ * Keys that a page with a filter reads at most, so that its time does not depend on how many are
+ * dropped.
+ */
 export const MAX_EXAMINED = 10_000;
 
 interface KeyOrder {
@@ -56,7 +62,10 @@ interface KeyOrder {
 const orderBy = ({ column, isBackward }: KeyOrder): RawBuilder<unknown> =>
   sql`order by ${sql.ref(column)} ${isBackward ? sql`asc` : sql`desc`}`;
 
-/** Selects the keys for which a condition holds, of the first MAX_EXAMINED rows. @param rows in this order, with what the condition reads */
+/**
+ * Selects the keys for which a condition holds, of the first MAX_EXAMINED rows.
+ * @param rows in this order, with what the condition reads
+ */
 export const keepWhere = (
   rows: RawBuilder<unknown>,
   condition: RawBuilder<unknown>,
@@ -70,8 +79,8 @@ export const fromLastExamined = (rows: RawBuilder<unknown>, limit: number): RawB
   sql`${rows} offset ${sql.lit(MAX_EXAMINED - 1)} limit ${sql.lit(limit)}`;
 
 /**
- * Builds the parts of a statement that reads a page of keys: `tables` with the keys in `page`, one more than the page has, and `items`, which limits
- * and orders a query of items that joins `page`.
+ * Builds the parts of a statement that reads a page of keys: `tables` with the keys in `page`, one
+ * more than the page has, and `items`, which limits and orders a query of items that joins `page`.
  */
 export function keyPage(
   parameter: ParameterOf<PageParameters>,
@@ -106,7 +115,10 @@ export function keyPage(
   };
 }
 
-/** Reads rows through an array, of which Postgres expects few: of a limit that is a parameter it expects a tenth of the table, and would hash whole tables. */
+/**
+ * Reads rows through an array, of which Postgres expects few: of a limit that is a parameter it
+ * expects a tenth of the table, and would hash whole tables.
+ */
 export const rowsOf = (select: RawBuilder<unknown>): RawBuilder<unknown> => sql`array(${select})`;
 
 /** Makes rows of `key` and `position`, from 1. @param select one column, in order */
@@ -116,11 +128,17 @@ export const keysInOrder = (select: RawBuilder<unknown>): RawBuilder<unknown> =>
 interface PageTraits {
   /** Whether `page` tells which items it shows. */
   isBounded?: boolean;
-  /** Selects the cursor of the last row that a filter examined, if there are rows behind it; otherwise null. */
+  /**
+   * Selects the cursor of the last row that a filter examined, if there are rows behind it;
+   * otherwise null.
+   */
   scannedTo?: RawBuilder<unknown>;
 }
 
-/** Needs `page` with positions in the order of reading, and `cursor` with a key that is null if it is unknown, except for the first page. */
+/**
+ * Needs `page` with positions in the order of reading, and `cursor` with a key that is null if it
+ * is unknown, except for the first page.
+ */
 export function pageParts(limit: RawBuilder<number>, start: PageStart, { isBounded, scannedTo }: PageTraits = {}) {
   const isShown = isBounded === true ? sql`page.is_shown` : sql`page.position <= ${limit}`;
   const counted = sql`(select count(*) as found, count(*) filter (where ${isShown}) as shown from page) counted`;

@@ -1,11 +1,17 @@
-/** The query parameters of listings (api-spec.md §8, "Pagination"): `limit`, and a cursor forwards or backwards. */
+/**
+ * The query parameters of listings (api-spec.md §8, "Pagination"): `limit`, and a cursor forwards
+ * or backwards.
+ */
 import { z } from 'zod';
 
 const DEFAULT_LIMIT = 20;
 /** No page of /v1 has more items. */
 export const MAX_LIMIT = 100;
 
-/** A whole number in a query string. Query values are text; `meta` documents the type that the text stands for. */
+/**
+ * A whole number in a query string. Query values are text; `meta` documents the type that the text
+ * stands for.
+ */
 export const queryNumber = (minimum: number, maximum: number, description: string) =>
   z
     .unknown()

@@ -1,13 +1,16 @@
 /**
- * Reads one page of a listing by key, never by offset: a cursor is looked up once and becomes a position, and the page is the rows next to it,
- * even if items were added or moved meanwhile.
+ * Reads one page of a listing by key, never by offset: a cursor is looked up once and becomes a
+ * position, and the page is the rows next to it, even if items were added or moved meanwhile.
  */
 import { notFound } from '../http/errors.ts';
 import type { PageMetadataJson, PageQuery } from './page-query.ts';
 
 /** The rows that a page needs of its listing. */
 export interface Slice<Position> {
-  /** Rows begin strictly behind this position, or at the first row of the listing if it is undefined. */
+  /**
+   * Rows begin strictly behind this position, or at the first row of the listing if it is
+   * undefined.
+   */
   from: Position | undefined;
   /** Reads against the order of the listing: the rows nearest to `from` first. */
   isBackward: boolean;

@@ -2,7 +2,10 @@
 import { z } from 'zod';
 import { pageMetadata } from '../pages/page-query.ts';
 
-/** Returns the common fields of the operations under /v1/rpc, which have the names of calls of the node. */
+/**
+ * Returns the common fields of the operations under /v1/rpc, which have the names of calls of the
+ * node.
+ */
 export const rpc = <Method extends 'GET' | 'POST'>(method: Method, operationId: string) =>
   ({ method, url: `/v1/rpc/${operationId}`, operationId, tag: 'Node RPC Proxy', cost: 0.1 }) as const;
 
@@ -30,5 +33,8 @@ export function groupRows<Row, Key>(rows: readonly Row[], keyOf: (row: Row) => K
 
 const MAX_STORED_SCORE = 2n ** 63n - 1n;
 
-/** Limits a score, which is unsigned on the network, to the signed numbers of Postgres. No block has the highest one. */
+/**
+ * Limits a score, which is unsigned on the network, to the signed numbers of Postgres. No block has
+ * the highest one.
+ */
 export const toStoredScore = (score: bigint): bigint => (score > MAX_STORED_SCORE ? MAX_STORED_SCORE : score);

@@ -66,7 +66,9 @@ async function listGaps(db: Db) {
   return rows.map((row) => ({ ...row, recordedAt: row.recordedAt.getTime() }));
 }
 
-/** The age of the sink is no lag if the node has no higher one, as in a network without new blocks. */
+/**
+ * The age of the sink is no lag if the node has no higher one, as in a network without new blocks.
+ */
 function lagOf(state: IndexState, node: NodeState): number {
   if (node.sinkBlueScore !== undefined && state.sinkBlueScore >= node.sinkBlueScore) return 0;
   return Math.max(0, Math.round((Date.now() - Number(state.sinkTimestamp)) / 1000));

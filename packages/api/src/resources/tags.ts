@@ -37,7 +37,10 @@ interface Variant {
   byName: boolean;
 }
 
-/** Reads a range of the index tags_name, or of the primary key of tag_labels. Statements must name their collation. */
+/**
+ * Reads a range of the index tags_name, or of the primary key of tag_labels. Statements must name
+ * their collation.
+ */
 const tagPage = statementsBy(
   'tags',
   (parameter: ParameterOf<TagPageParameters>, { start, byLabel, byName }: Variant) => {

@@ -26,7 +26,10 @@ import * as network from './network-queries.ts';
 import * as queries from './queries.ts';
 import { acceptanceOf, formOf, isWanted, MAX_PAGE } from './transactions.ts';
 
-/** The time of the first block of the mainnet: pages jump to the oldest transactions with an earlier `after`. */
+/**
+ * The time of the first block of the mainnet: pages jump to the oldest transactions with an earlier
+ * `after`.
+ */
 const GENESIS_MS = 1_636_298_787_842;
 
 const limitOf = (call: Call): number => numberOf(call, 'limit', { fallback: 50, minimum: 1, maximum: MAX_PAGE });

@@ -1,4 +1,7 @@
-/** Shared by the routes of /rest: reads of the index, and parameters in the forms of kaspa-rest-server. */
+/**
+ * Shared by the routes of /rest: reads of the index, and parameters in the forms of
+ * kaspa-rest-server.
+ */
 import { SOMPI_PER_KAS } from '@kasgres/kaspa';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { z } from 'zod';
@@ -66,7 +69,10 @@ export const postItems = <Body extends z.ZodType>(
 
 export const nodeOf = ({ services, request }: Call): NodeCaller => services.nodeCalls.of(callerOf(request));
 
-/** Responds with what is read from one state of the index, which the headers name. The first catch-up must have finished. */
+/**
+ * Responds with what is read from one state of the index, which the headers name. The first
+ * catch-up must have finished.
+ */
 export const read = (
   { services: { index }, request, reply }: Call,
   query: (reading: Reading) => Promise<unknown>,
@@ -83,7 +89,10 @@ export const read = (
     ),
   );
 
-/** Like `read`, with one prepared statement, also during the first catch-up. @param toBody gets undefined if the statement names a problem */
+/**
+ * Like `read`, with one prepared statement, also during the first catch-up.
+ * @param toBody gets undefined if the statement names a problem
+ */
 export const readStatement = <Response>(
   { services: { index }, request, reply }: Call,
   statement: BoundStatement<Response>,
@@ -95,7 +104,10 @@ export const readStatement = <Response>(
     return contentFrom(state, () => toBody(found));
   });
 
-/** Like `readStatement`, but the first catch-up must have finished. The only problem that the statement may name is a page that would be too large. */
+/**
+ * Like `readStatement`, but the first catch-up must have finished. The only problem that the
+ * statement may name is a page that would be too large.
+ */
 export async function readCaughtUp<Response>(
   call: Call,
   statement: BoundStatement<Response>,
@@ -110,7 +122,8 @@ export async function readCaughtUp<Response>(
 
 /**
  * Like `readCaughtUp`, for an array of transactions, which are converted one by one.
- * @param statement of an object whose last field is `transactions`, of which there are `limit` or a few more
+ * @param statement of an object whose last field is `transactions`, of which there are `limit` or a
+ * few more
  * @param toItem returns undefined for a transaction that is left out
  * @param setHeaders gets the rest of the object, and the number of items
  */

@@ -1,6 +1,7 @@
 /**
- * Converts transactions and blocks one by one, in slices: JSON.parse and JSON.stringify of the megabytes that a page may have would block the event
- * loop for half a second (fairness/event-loop-turns.ts).
+ * Converts transactions and blocks one by one, in slices: JSON.parse and JSON.stringify of the
+ * megabytes that a page may have would block the event loop for half a second
+ * (fairness/event-loop-turns.ts).
  */
 import type { Slices } from '../fairness/event-loop-turns.ts';
 import { FairQueue } from '../fairness/fair-queue.ts';
@@ -13,13 +14,19 @@ interface Mark {
   at: number;
 }
 
-/** Only the transaction itself, and neither its inputs nor its outputs, has a version after its id. No text in the JSON has a quote. */
+/**
+ * Only the transaction itself, and neither its inputs nor its outputs, has a version after its id.
+ * No text in the JSON has a quote.
+ */
 export const TRANSACTIONS: Mark = { text: '","version":', at: '{"transactionId":"'.length + 64 };
 export const BLOCKS: Mark = { text: '{"header":', at: 0 };
 
 const BRACE = 0x7d;
 
-/** Yields the JSON of each item of the array that is the last field of an object, as Postgres makes it. */
+/**
+ * Yields the JSON of each item of the array that is the last field of an object, as Postgres makes
+ * it.
+ */
 export function* itemsOf(json: Buffer, { text, at }: Mark): Generator<string> {
   for (let found = json.indexOf(text); found !== -1; ) {
     const next = json.indexOf(text, found + text.length);
@@ -39,7 +46,10 @@ export function withoutItems(json: Buffer, { text, at }: Mark): string {
 /** Usual pages are smaller. */
 const LARGE_BYTES = 2 ** 20;
 
-/** Slices of one page wait for those of others, and the database makes pages faster than they are converted. Each takes up to three times 64 MiB. */
+/**
+ * Slices of one page wait for those of others, and the database makes pages faster than they are
+ * converted. Each takes up to three times 64 MiB.
+ */
 const largePages = new FairQueue({
   slots: 2,
   maxWaiting: 6,
@@ -48,7 +58,10 @@ const largePages = new FairQueue({
   busy: () => unavailable('Too many large pages are being made', 2),
 });
 
-/** Pages that may be long: the database needs up to seconds for one, and a caller gets one after the other. */
+/**
+ * Pages that may be long: the database needs up to seconds for one, and a caller gets one after the
+ * other.
+ */
 const longPages = new FairQueue({
   slots: 2,
   maxWaiting: 100,
@@ -56,11 +69,17 @@ const longPages = new FairQueue({
   busy: () => unavailable('Too many long pages are being read', 2),
 });
 
-/** Reads a page of up to so many items when it is the turn of the caller. @throws HttpError 503 if too many long pages wait */
+/**
+ * Reads a page of up to so many items when it is the turn of the caller.
+ * @throws HttpError 503 if too many long pages wait
+ */
 export const readInTurn = <T>(caller: string, limit: number, read: () => Promise<T>): Promise<T> =>
   limit <= MAX_LIMIT ? read() : longPages.run(caller, read);
 
-/** Runs the conversion of a page when it is the turn of the caller. @throws HttpError 503 if too many large pages wait */
+/**
+ * Runs the conversion of a page when it is the turn of the caller.
+ * @throws HttpError 503 if too many large pages wait
+ */
 export const inTurn = <T>(caller: string, json: Buffer, convert: () => Promise<T>): Promise<T> =>
   json.length <= LARGE_BYTES ? convert() : largePages.run(caller, convert);
 
@@ -74,7 +93,10 @@ const OPEN = Buffer.from('[');
 const COMMA = Buffer.from(',');
 const CLOSE = Buffer.from(']');
 
-/** Parses the items of such an object one by one. Returns the rest of the object, with an empty array. */
+/**
+ * Parses the items of such an object one by one. Returns the rest of the object, with an empty
+ * array.
+ */
 export async function forEachItem(
   json: Buffer,
   mark: Mark,

@@ -1,4 +1,7 @@
-/** Describes the routes of /rest in an OpenAPI document: their parameters and bodies. Responses have the forms of kaspa-rest-server. */
+/**
+ * Describes the routes of /rest in an OpenAPI document: their parameters and bodies. Responses have
+ * the forms of kaspa-rest-server.
+ */
 import { z } from 'zod';
 import type { RestRoute } from './call.ts';
 import { restServerTransaction } from './submitted-transaction.ts';

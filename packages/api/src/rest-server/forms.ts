@@ -1,4 +1,7 @@
-/** The forms of kaspa-rest-server v2.3, made of those of this API. Amounts of inputs and outputs are numbers there. */
+/**
+ * The forms of kaspa-rest-server v2.3, made of those of this API. Amounts of inputs and outputs are
+ * numbers there.
+ */
 import { exactNumber } from '../http/exact-integers.ts';
 import type { RestTransactionJson } from '../resources/transactions/rest/schemas.ts';
 import type { BlockJson } from '../schemas/block.ts';

@@ -1,6 +1,7 @@
 /**
- * The history of an address in the order of `block_time`, by which clients of kaspa-rest-server page. This time is not stored. Keys are nearly in its
- * order, so that a page needs the times of the keys around it only.
+ * The history of an address in the order of `block_time`, by which clients of kaspa-rest-server
+ * page. This time is not stored. Keys are nearly in its order, so that a page needs the times of
+ * the keys around it only.
  */
 import { type RawBuilder, sql } from 'kysely';
 import { jsonBuildObject } from 'kysely/helpers/postgres';
@@ -10,11 +11,15 @@ import { containing, joinAccepting, unlessTooLarge } from '../resources/transact
 import { type AddressParameters, scriptIdOf } from '../schemas/address.ts';
 import { timedTransactions } from './queries.ts';
 
-/** The keys of an address on each side of a page whose times are read in any case: the order of keys may differ from that of times. */
+/**
+ * The keys of an address on each side of a page whose times are read in any case: the order of keys
+ * may differ from that of times.
+ */
 const MARGIN = 500;
 /**
- * A block's time is above the median of the 44 minutes before it, and at most 132 s ahead of the clocks of nodes (kaspad). A busy address does more than
- * MARGIN meanwhile; of its keys within these times, up to MAX_MARGIN are read.
+ * A block's time is above the median of the 44 minutes before it, and at most 132 s ahead of the
+ * clocks of nodes (kaspad). A busy address does more than MARGIN meanwhile; of its keys within
+ * these times, up to MAX_MARGIN are read.
  */
 const LATE_MS = 22 * 60_000;
 const EARLY_MS = 132_000;
@@ -38,7 +43,10 @@ type Value = RawBuilder<unknown>;
 const HIGHEST_KEY = sql.lit(9_223_372_036_854_775_807n);
 const HIGHEST_TIME = sql.lit(Number.MAX_SAFE_INTEGER);
 
-/** Selects the last key that was written up to a time of the chain; after the sink, the highest of all. */
+/**
+ * Selects the last key that was written up to a time of the chain; after the sink, the highest of
+ * all.
+ */
 const keyAt = (time: Value): Value => sql`coalesce((
   select case when c.index = (select chain_index from checkpoint) then ${HIGHEST_KEY} else c.highest_transaction end
   from chain_blocks c
@@ -54,8 +62,9 @@ const timed = (keysOf: Value): Value => sql`
   cross join lateral (${containing}) containing`;
 
 /**
- * Selects the transactions of an address next to a time, newest first, with the times of the first and the last, and whether there are others beyond
- * them. A full page has all transactions of these two times. The first catch-up must have finished.
+ * Selects the transactions of an address next to a time, newest first, with the times of the first
+ * and the last, and whether there are others beyond them. A full page has all transactions of these
+ * two times. The first catch-up must have finished.
  */
 export const historyPage = statementsBy(
   'history of rest-server',
@@ -122,7 +131,10 @@ export const historyPage = statementsBy(
   },
 );
 
-/** Selects transactions of an address, newest first in the order of keys. The first catch-up must have finished. */
+/**
+ * Selects transactions of an address, newest first in the order of keys. The first catch-up must
+ * have finished.
+ */
 export const newestTransactions = new Statement(
   'newest transactions of rest-server',
   (parameter: ParameterOf<AddressParameters & { limit: number; offset: number }>) =>

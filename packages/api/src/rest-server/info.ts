@@ -43,7 +43,10 @@ const MAINNET_MAX_SOMPI = 28_704_035_605n * SOMPI_PER_KAS;
 
 const maxSompiOf = ({ name }: Network): bigint => (name === 'mainnet' ? MAINNET_MAX_SOMPI : MAX_SOMPI);
 
-/** They estimate hash rates as the difficulty, which is that of one block, times two times blocks per second. */
+/**
+ * They estimate hash rates as the difficulty, which is that of one block, times two times blocks
+ * per second.
+ */
 const hashesPerDifficulty = ({ crescendo, targetTimePerBlockMs }: Network, daaScore: number): number => {
   const isBefore = crescendo !== undefined && daaScore < crescendo.activationDaaScore;
   return 2000 / (isBefore ? crescendo.targetTimePerBlockMsBefore : targetTimePerBlockMs);

@@ -32,7 +32,10 @@ export interface HashRate {
   timestamp: number;
 }
 
-/** Selects the work per second of samples, with the last chain block of each. @param samples has `start` and `work` */
+/**
+ * Selects the work per second of samples, with the last chain block of each.
+ * @param samples has `start` and `work`
+ */
 const ratesOf = (samples: RawBuilder<unknown>, length: number) => sql<HashRate>`
   with samples as materialized (${samples}), ends as (
     select (select chain_time from chain_blocks where index = (select chain_index from checkpoint)) as sink,
@@ -49,7 +52,10 @@ const ratesOf = (samples: RawBuilder<unknown>, length: number) => sql<HashRate>`
   ) last
   order by start desc`;
 
-/** Lists hash rates newest first, as far back as MAX_SAMPLES allow. @param from Unix milliseconds */
+/**
+ * Lists hash rates newest first, as far back as MAX_SAMPLES allow.
+ * @param from Unix milliseconds
+ */
 export async function listHashRates(
   db: Db,
   { resolution, from = 0, to = Number.MAX_SAFE_INTEGER }: { resolution: Resolution; from?: number; to?: number },
@@ -66,7 +72,10 @@ export async function listHashRates(
   return (await ratesOf(samples, length).execute(db)).rows;
 }
 
-/** Returns that of the hour with the most work whose chain blocks are kept, or undefined if there is none. */
+/**
+ * Returns that of the hour with the most work whose chain blocks are kept, or undefined if there is
+ * none.
+ */
 export async function findHighestHashRate(db: Db): Promise<HashRate | undefined> {
   const samples = sql`
     select start, work from network_intervals

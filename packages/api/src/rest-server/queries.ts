@@ -19,7 +19,10 @@ export const timedTransactions = (items: RawBuilder<unknown>): RawBuilder<TimedT
     more: { acceptingBlockTime: sql`accepting.timestamp` },
   });
 
-/** Selects the transactions with these ids in the given order, without unknown ones. The first catch-up must have finished. */
+/**
+ * Selects the transactions with these ids in the given order, without unknown ones. The first
+ * catch-up must have finished.
+ */
 export const transactionsByIds = new Statement(
   'transactions of rest-server',
   (parameter: ParameterOf<{ ids: readonly Uint8Array[] }>) =>
@@ -211,7 +214,10 @@ export async function listNames(db: Db, address?: string): Promise<{ address: st
 
 type BlueScoreCondition = 'blueScore' | 'blueScoreGte' | 'blueScoreLt';
 
-/** Lists the blocks with a blue score, or with the nearest one at or above it, or below it. The chain block is the first one. */
+/**
+ * Lists the blocks with a blue score, or with the nearest one at or above it, or below it. The
+ * chain block is the first one.
+ */
 export async function listBlocksAt(db: Db, condition: BlueScoreCondition, blueScore: bigint): Promise<string[]> {
   const nearest = {
     blueScore: sql`${blueScore}::bigint`,

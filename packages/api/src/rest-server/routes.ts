@@ -1,4 +1,7 @@
-/** /rest: a drop-in for kaspa-rest-server v2.3, so that pages which were made for it need only another base URL. */
+/**
+ * /rest: a drop-in for kaspa-rest-server v2.3, so that pages which were made for it need only
+ * another base URL.
+ */
 import { badRequest } from '../http/errors.ts';
 import { UNKNOWN_FIELD } from '../http/validation.ts';
 import { type ApiPlugin, hiddenOperation } from '../openapi/route.ts';

@@ -1,6 +1,7 @@
 /**
- * Transactions that clients of kaspa-rest-server submit. It knows neither gas, payload, compute budgets nor covenants: here they are part of the
- * transaction. Other fields are ignored, as there, unless they look like a part of the transaction that would be lost.
+ * Transactions that clients of kaspa-rest-server submit. It knows neither gas, payload, compute
+ * budgets nor covenants: here they are part of the transaction. Other fields are ignored, as there,
+ * unless they look like a part of the transaction that would be lost.
  */
 import { fromHex } from '@kasgres/kaspa';
 import { z } from 'zod';
@@ -27,11 +28,17 @@ const optional = <T>(schema: z.ZodType<T>, value: NoInfer<T>) =>
 /** Without case and separators, so that `lock_time` and `locktime` are known as `lockTime`. */
 const bare = (name: string): string => name.toLowerCase().replaceAll(/[^a-z0-9]/g, '');
 
-/** Names of the transaction beside those of the schemas: of other APIs, and of later versions of the same. */
+/**
+ * Names of the transaction beside those of the schemas: of other APIs, and of later versions of the
+ * same.
+ */
 const MEANINGFUL = ['value', 'script', 'covenantid', 'covenantauthorizinginput', 'authorizinginput', 'covenantbinding'];
 const IGNORED = new Set(['id', 'transactionid', 'hash', 'mass', 'storagemass', 'computemass', 'verbosedata', 'utxo']);
 
-/** Defines an object whose unknown fields are ignored, but for those that are a known field in another spelling. */
+/**
+ * Defines an object whose unknown fields are ignored, but for those that are a known field in
+ * another spelling.
+ */
 function tolerant<Shape extends z.ZodRawShape>(shape: Shape) {
   const meaningful = new Set([...Object.keys(shape).map(bare), ...MEANINGFUL]);
   return z

@@ -116,7 +116,9 @@ async function search(call: Call, { transactionIds: ids, acceptingBlueScores }: 
   });
 }
 
-/** Pages ask for the same id once for each input that spends it, and expect its transaction once. */
+/**
+ * Pages ask for the same id once for each input that spends it, and expect its transaction once.
+ */
 const uniqueIds = (ids: readonly Uint8Array[]): Uint8Array[] => [...new Map(ids.map((id) => [toHex(id), id])).values()];
 
 async function acceptedWithin({ db }: Reading, { gte, lt }: { gte: number; lt: number }): Promise<Uint8Array[]> {

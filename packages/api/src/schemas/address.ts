@@ -1,4 +1,6 @@
-/** Addresses in requests, which must be of the indexed network, and the schemas of tags and labels. */
+/**
+ * Addresses in requests, which must be of the indexed network, and the schemas of tags and labels.
+ */
 import { decodeAddress, type Network } from '@kasgres/kaspa';
 import { type RawBuilder, sql } from 'kysely';
 import { z } from 'zod';

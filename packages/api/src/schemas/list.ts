@@ -1,4 +1,7 @@
-/** Arrays in requests. Each has a maximum length, and validation stops when it has collected enough errors for a response. */
+/**
+ * Arrays in requests. Each has a maximum length, and validation stops when it has collected enough
+ * errors for a response.
+ */
 /* oxlint-disable no-underscore-dangle -- zod is extended through `_zod`, as its documentation for libraries says. */
 import { z } from 'zod';
 import { MAX_DETAILS } from '../http/errors.ts';
@@ -14,7 +17,10 @@ interface List<T extends z.ZodType = z.ZodType> extends z.ZodArray<T> {
 
 const SYNCHRONOUS: z.core.ParseContextInternal = { async: false };
 
-/** zod's own array collects every issue of every item, which can turn a body of 200 bytes into a response of 20 kB. */
+/**
+ * zod's own array collects every issue of every item, which can turn a body of 200 bytes into a
+ * response of 20 kB.
+ */
 const List: z.core.$constructor<List> = z.core.$constructor('List', (list, definition) => {
   z.ZodArray.init(list, definition);
   const parseInvalid = list._zod.parse.bind(list._zod);

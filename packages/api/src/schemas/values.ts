@@ -1,6 +1,7 @@
 /**
- * Schemas of the values in requests and responses: they validate requests, describe both in openapi.json, and give the TypeScript types. In
- * requests a hash becomes bytes; in responses each value is what the JSON shows.
+ * Schemas of the values in requests and responses: they validate requests, describe both in
+ * openapi.json, and give the TypeScript types. In requests a hash becomes bytes; in responses each
+ * value is what the JSON shows.
  */
 import { AddressError, decodeAddress, fromHex } from '@kasgres/kaspa';
 import { z } from 'zod';
@@ -72,7 +73,10 @@ export const uint64Input = z
   .refine((value) => value <= MAX_UINT64, 'must be below 2^64')
   .meta({ description: 'A whole number in decimal digits, below 2^64' });
 
-/** The longest address has 79 characters: `kaspatest:`, 61 digits of an ECDSA key and 8 of the checksum. */
+/**
+ * The longest address has 79 characters: `kaspatest:`, 61 digits of an ECDSA key and 8 of the
+ * checksum.
+ */
 const MAX_ADDRESS_LENGTH = 100;
 
 /** An address of any network: schemas/address.ts checks the network. */

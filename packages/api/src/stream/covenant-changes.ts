@@ -7,7 +7,10 @@ import type { CovenantChangeJson } from './event-schemas.ts';
 
 export type CovenantChange = Omit<CovenantChangeJson, 'status' | 'confirmations'>;
 
-/** Selects events by the ids of their covenants, or by the template that the covenant has after them. */
+/**
+ * Selects events by the ids of their covenants, or by the template that the covenant has after
+ * them.
+ */
 export interface CovenantFilter {
   ids: readonly string[];
   templates: readonly string[];
@@ -15,8 +18,8 @@ export interface CovenantFilter {
 
 /**
  * Selects the events of covenants. `covenant_events` has those of chain blocks, and each removed
- * chain block has what was deleted from there. The template of an event follows from the chain below
- * its block, so it is the same whenever the event is read.
+ * chain block has what was deleted from there. The template of an event follows from the chain
+ * below its block, so it is the same whenever the event is read.
  * @param ids null for all, like the templates
  */
 export function selectCovenantChanges({

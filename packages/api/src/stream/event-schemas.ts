@@ -1,6 +1,6 @@
 /**
- * Schemas of the events of streams and webhooks. They describe them in openapi.json, from which the client has its types, and give the types of what
- * the statements select and of what is sent.
+ * Schemas of the events of streams and webhooks. They describe them in openapi.json, from which the
+ * client has its types, and give the types of what the statements select and of what is sent.
  */
 import { z } from 'zod';
 import { errorEnvelope } from '../http/responses.ts';

@@ -9,7 +9,10 @@ afterEach(() => void vi.useRealTimers());
 
 const block = (data: string): Message => ({ event: 'block', data });
 
-/** Subscribers that take a millisecond each. `served` lists them in the order of their turns, with the data that they got. */
+/**
+ * Subscribers that take a millisecond each. `served` lists them in the order of their turns, with
+ * the data that they got.
+ */
 function startFanOut(count: number) {
   const fanOut = new FanOut(new EventLoopTurns());
   const served: string[] = [];

@@ -4,7 +4,10 @@ import { type EventLoopTurns, Slices } from '../fairness/event-loop-turns.ts';
 import type { Message } from './messages.ts';
 import type { Subscriber } from './subscriber.ts';
 
-/** The pause after a round, as a share of the time that the round took: a fifth of the time is left to requests, unless a round takes more than 400 ms. */
+/**
+ * The pause after a round, as a share of the time that the round took: a fifth of the time is left
+ * to requests, unless a round takes more than 400 ms.
+ */
 const PAUSE_SHARE = 1 / 4;
 /** Bounds the delay of events if clients are many or the machine is busy. */
 const MAX_PAUSE_MS = 100;
@@ -15,7 +18,10 @@ const FIRST_STREAMS = 8;
 
 type Receiver = Pick<Subscriber, 'onRead' | 'fail' | 'caller' | 'isAnonymous'>;
 
-/** Each key's first streams have separate rounds, so that their events do not wait for those of thousands of other streams. */
+/**
+ * Each key's first streams have separate rounds, so that their events do not wait for those of
+ * thousands of other streams.
+ */
 export class FanOut {
   readonly #first: Rounds;
   readonly #others: Rounds;
@@ -50,15 +56,19 @@ export class FanOut {
     else this.#firstByCaller.delete(caller);
   }
 
-  /** Queues the blocks of a read, and wakes all subscribers, which take new steps from the follower. Resolves when more may be read. */
+  /**
+   * Queues the blocks of a read, and wakes all subscribers, which take new steps from the follower.
+   * Resolves when more may be read.
+   */
   async pass(blocks: readonly Message[]): Promise<void> {
     await Promise.all([this.#first.pass(blocks), this.#others.pass(blocks)]);
   }
 }
 
 /**
- * A write to a connection takes 15 microseconds, and there may be thousands. So each subscriber in turn gets all that it lacks in one write, also
- * what was read since the round began, and rounds follow until nobody lacks anything. Nothing that was read waits longer than a round and a pause.
+ * A write to a connection takes 15 microseconds, and there may be thousands. So each subscriber in
+ * turn gets all that it lacks in one write, also what was read since the round began, and rounds
+ * follow until nobody lacks anything. Nothing that was read waits longer than a round and a pause.
  */
 class Rounds {
   readonly #turns: EventLoopTurns;

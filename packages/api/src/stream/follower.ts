@@ -1,6 +1,7 @@
 /**
- * Follows the chain for all streams of this process: one reader, whose steps go to every subscriber that has caught up. Recent steps are kept for
- * subscribers that are about to. It runs while there are subscribers.
+ * Follows the chain for all streams of this process: one reader, whose steps go to every subscriber
+ * that has caught up. Recent steps are kept for subscribers that are about to. It runs while there
+ * are subscribers.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from '@kasgres/runtime';
@@ -30,8 +31,9 @@ export interface FollowerOptions {
 export const sinkOf = ({ sinkHash, sinkBlueScore }: IndexState): Sink => ({ hash: sinkHash, blueScore: sinkBlueScore });
 
 /**
- * Returns the numbers of confirmations that are read for all: those with the most votes, of which each caller divides one among its numbers. Streams with
- * other numbers read their steps apart, so that the shared read costs the same for any choice of one caller.
+ * Returns the numbers of confirmations that are read for all: those with the most votes, of which
+ * each caller divides one among its numbers. Streams with other numbers read their steps apart, so
+ * that the shared read costs the same for any choice of one caller.
  */
 export function sharedConfirmations(subscribers: Iterable<Pick<Subscriber, 'subscription' | 'caller'>>): number[] {
   const numbersByCaller = new Map<string, Set<number>>();
@@ -77,7 +79,10 @@ export class Follower {
     return this.#cursor;
   }
 
-  /** The sink of the index at the latest read, which this may not have reached. Known if the cursor is. */
+  /**
+   * The sink of the index at the latest read, which this may not have reached. Known if the cursor
+   * is.
+   */
   get sink(): Sink | undefined {
     return this.#sink;
   }
@@ -128,7 +133,10 @@ export class Follower {
     await Promise.race([promise, sleep(RETRY_MS, undefined, { ref: false })]);
   }
 
-  /** Returns the kept steps from a block up to the one that this has reached; undefined if they are not all known. */
+  /**
+   * Returns the kept steps from a block up to the one that this has reached; undefined if they are
+   * not all known.
+   */
   stepsFrom(hash: string): readonly Step[] | undefined {
     return hash === this.#cursor ? [] : this.#recent.from(hash);
   }
@@ -187,7 +195,10 @@ export class Follower {
     return blocks.map((block) => toMessage('block', block));
   }
 
-  /** The chain cannot be followed from here, as after the database was replaced. Each stream finds out for itself whether it can. */
+  /**
+   * The chain cannot be followed from here, as after the database was replaced. Each stream finds
+   * out for itself whether it can.
+   */
   #forget(): void {
     this.#recent.clear();
     this.#cursor = undefined;

@@ -10,7 +10,10 @@ import type { Subscriber } from './subscriber.ts';
 
 afterEach(() => void vi.useRealTimers());
 
-/** A mempool that is sampled once a second, and its subscribers. The sample is undefined while the node is unavailable. */
+/**
+ * A mempool that is sampled once a second, and its subscribers. The sample is undefined while the
+ * node is unavailable.
+ */
 function follow() {
   vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
   const node: { sample: Promise<MempoolSample> | MempoolSample | undefined } = { sample: undefined };

@@ -1,4 +1,7 @@
-/** Mempool and pending transactions for streams, sampled once a second while somebody listens. Not resumable. */
+/**
+ * Mempool and pending transactions for streams, sampled once a second while somebody listens. Not
+ * resumable.
+ */
 import type { Logger } from '@kasgres/runtime';
 import { type EventLoopTurns, Slices } from '../fairness/event-loop-turns.ts';
 import type { IndexReader } from '../index-state/state.ts';
@@ -20,7 +23,10 @@ interface Options {
 export class MempoolEvents {
   readonly #options: Options;
   readonly #subscribers: ReadonlySet<Subscriber>;
-  /** Whether a subscriber has the whole mempool, and gets its changes, or was told that it cannot be read. */
+  /**
+   * Whether a subscriber has the whole mempool, and gets its changes, or was told that it cannot be
+   * read.
+   */
   readonly #informed = new WeakMap<Subscriber, 'whole' | 'unavailable'>();
   readonly #pendingMoves: PendingMoves;
   #last: MempoolSample | undefined;
@@ -43,8 +49,8 @@ export class MempoolEvents {
   }
 
   /**
-   * Must be called when a subscriber unsubscribes from the mempool. Otherwise it would get no snapshot if it subscribes again before the next
-   * sample.
+   * Must be called when a subscriber unsubscribes from the mempool. Otherwise it would get no
+   * snapshot if it subscribes again before the next sample.
    */
   forget(subscriber: Subscriber): void {
     this.#informed.delete(subscriber);
@@ -97,7 +103,10 @@ export class MempoolEvents {
     });
   }
 
-  /** Returns what has changed since an earlier sample, undefined if nothing has; a snapshot if there is none. */
+  /**
+   * Returns what has changed since an earlier sample, undefined if nothing has; a snapshot if there
+   * is none.
+   */
   async #poolMessage(sample: MempoolSample, before: MempoolSample | undefined): Promise<Message | undefined> {
     const slices = new Slices(this.#options.turns, 'streams');
     const added: string[] = [];

@@ -70,8 +70,9 @@ export const countWatched = ({ addresses, covenants, template }: Subscription): 
 type Status = AddressChangeJson['status'];
 
 /**
- * Returns the messages of a step in their order. Only the last one has an id; without any, the step changes nothing for the subscriber. Thousands of
- * subscribers get the same objects, so that each is encoded once.
+ * Returns the messages of a step in their order. Only the last one has an id; without any, the step
+ * changes nothing for the subscriber. Thousands of subscribers get the same objects, so that each
+ * is encoded once.
  */
 export function messagesOf(step: Step, subscription: Subscription): readonly Message[] {
   const changes = changesFor(step, subscription);
@@ -187,7 +188,10 @@ function indexOf<Kind extends Change>(
   return index;
 }
 
-/** Returns the changes of some addresses or covenants in their order. Thousands of subscribers share the index of the changes. */
+/**
+ * Returns the changes of some addresses or covenants in their order. Thousands of subscribers share
+ * the index of the changes.
+ */
 function findChanges<Kind extends Change>(
   listed: readonly Kind[],
   nameOf: NameOf<Kind>,
@@ -238,7 +242,10 @@ interface Named {
   template?: string | null | undefined;
 }
 
-/** Returns the kinds of events that are sent: addresses and covenants would do nothing without theirs. */
+/**
+ * Returns the kinds of events that are sent: addresses and covenants would do nothing without
+ * theirs.
+ */
 export const eventsOf = <Name extends EventName>(
   events: readonly Name[],
   { addresses, covenants = [], template }: Named,
@@ -265,7 +272,10 @@ const filterOf = (subscriptions: readonly Subscription[]): CovenantFilter => ({
   templates: [...new Set(subscriptions.flatMap(({ template = [] }) => template))],
 });
 
-/** The same with all addresses and covenants: a list of those of thousands of subscribers would take longer than reading what happened to all. */
+/**
+ * The same with all addresses and covenants: a list of those of thousands of subscribers would take
+ * longer than reading what happened to all.
+ */
 export function requestForAll(subscriptions: Iterable<Subscription>): StepRequest {
   let withIds = false;
   let ofAddresses = false;

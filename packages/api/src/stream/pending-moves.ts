@@ -1,7 +1,8 @@
 /**
- * Tells streams how pending transactions change the balances of the addresses, and the covenants, that they watch. A transaction is pending while it is
- * in the mempool, and in a block that is not merged yet, which the mempool no longer has. Work is proportional to what is new: transactions of the
- * mempool, or addresses and covenants.
+ * Tells streams how pending transactions change the balances of the addresses, and the covenants,
+ * that they watch. A transaction is pending while it is in the mempool, and in a block that is not
+ * merged yet, which the mempool no longer has. Work is proportional to what is new: transactions of
+ * the mempool, or addresses and covenants.
  */
 import type { PackedPairs } from '@kasgres/node';
 import { type EventLoopTurns, Slices } from '../fairness/event-loop-turns.ts';
@@ -28,7 +29,8 @@ interface Pending extends Touched {
 type Names = Pick<ReadonlySet<string>, 'has'>;
 
 /**
- * By what is watched: an address, a covenant id, or a template, whose names are never the same; then by transaction, and of a template also by covenant.
+ * By what is watched: an address, a covenant id, or a template, whose names are never the same;
+ * then by transaction, and of a template also by covenant.
  */
 type Moves = ReadonlyMap<string, ReadonlyMap<string, Move>>;
 
@@ -67,7 +69,10 @@ export class PendingMoves {
     this.#revisions = new Map();
   }
 
-  /** Tells subscribers what is new for them. What could not be told since a read failed is told after the next sample. */
+  /**
+   * Tells subscribers what is new for them. What could not be told since a read failed is told
+   * after the next sample.
+   */
   async send(subscribers: readonly Subscriber[], sample: MempoolSample): Promise<void> {
     const isKnown = (id: string): boolean => this.#pending.has(id);
     const unmerged = await this.#reads.readUnmerged(isKnown);
@@ -107,7 +112,10 @@ export class PendingMoves {
     return gone;
   }
 
-  /** Follows what these subscribers watch: adds what the added transactions do, and for new names what all of them do. */
+  /**
+   * Follows what these subscribers watch: adds what the added transactions do, and for new names
+   * what all of them do.
+   */
   async #watch(subscribers: readonly Subscriber[], added: readonly string[]): Promise<void> {
     const before = new Set(this.#watched.keys());
     const isChanged =
@@ -189,7 +197,10 @@ export class PendingMoves {
     });
   }
 
-  /** Tells all that is pending to a subscriber whose subscription is new, and what is new to the others. */
+  /**
+   * Tells all that is pending to a subscriber whose subscription is new, and what is new to the
+   * others.
+   */
   #tell(subscriber: Subscriber, { fresh, dropping, isPresent }: News): void {
     const { subscription, revision } = subscriber;
     // Its subscription has changed since the moves were collected: the next sample has them.
@@ -241,7 +252,10 @@ function forEachCovenant(covenants: PackedPairs, transactionId: string, handle: 
   });
 }
 
-/** Returns the moves of these names. A subscriber has up to two thousand names, and a second has few moves. */
+/**
+ * Returns the moves of these names. A subscriber has up to two thousand names, and a second has few
+ * moves.
+ */
 function* within(names: readonly ReadonlySet<string>[], moves: Moves): Generator<Move> {
   for (const each of names) {
     const common = each.size < moves.size ? each : moves.keys();

@@ -1,4 +1,7 @@
-/** Blocks that are not merged yet, with rows written by hand: reads are bounded, and follow what is new. */
+/**
+ * Blocks that are not merged yet, with rows written by hand: reads are bounded, and follow what is
+ * new.
+ */
 import { createTestDatabase, type TestDatabase } from '@kasgres/database/testing';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { EventLoopTurns } from '../fairness/event-loop-turns.ts';
@@ -63,7 +66,10 @@ async function insertTransaction(id: number, blockId: number, jsonBytes = 100_00
 const unmerge = (...blockIds: number[]) =>
   database.pool.query('update checkpoint set virtual_merge_set = $1', [blockIds]);
 
-/** Follows the address with one subscriber. Each sample returns the amounts of the messages, and the number of rows that were read. */
+/**
+ * Follows the address with one subscriber. Each sample returns the amounts of the messages, and the
+ * number of rows that were read.
+ */
 function follow() {
   let rows = 0;
   const index = {

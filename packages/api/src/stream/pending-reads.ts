@@ -4,11 +4,20 @@ import { sql } from 'kysely';
 import type { IndexReader } from '../index-state/state.ts';
 import type { MempoolSample, PendingTransaction } from '../node/mempool-samples.ts';
 
-/** Spent UTXOs and bound outputs are looked up for this many in each sample; transactions with few of them come first. */
+/**
+ * Spent UTXOs and bound outputs are looked up for this many in each sample; transactions with few
+ * of them come first.
+ */
 const MAX_LOOKED_UP_PER_SAMPLE = 20_000;
-/** Transactions of unmerged blocks in each sample: blocks with few of them come first. A chain block may merge 248 blocks with 2,000 each. */
+/**
+ * Transactions of unmerged blocks in each sample: blocks with few of them come first. A chain block
+ * may merge 248 blocks with 2,000 each.
+ */
 const MAX_UNMERGED = 20_000;
-/** Limits the sum of `transactions.json_bytes` of new ones in each sample. An input or an output counts more than 300 bytes. */
+/**
+ * Limits the sum of `transactions.json_bytes` of new ones in each sample. An input or an output
+ * counts more than 300 bytes.
+ */
 const MAX_UNMERGED_BYTES_PER_SAMPLE = 4 * 2 ** 20;
 const CALLER = 'stream';
 
@@ -21,7 +30,10 @@ export interface Touched {
   /** Addresses and amounts, like the following. */
   received: PackedPairs;
   sent: PackedPairs;
-  /** Covenant ids, each followed by a space and its template if it has one, with what the transaction does. */
+  /**
+   * Covenant ids, each followed by a space and its template if it has one, with what the
+   * transaction does.
+   */
   covenants: PackedPairs;
 }
 
@@ -75,8 +87,9 @@ export class PendingReads {
   }
 
   /**
-   * Reads addresses, amounts and covenants of the UTXOs that transactions spend, by the ids of these. Of UTXOs that are not indexed yet, such as those
-   * of other pending transactions, no address is known.
+   * Reads addresses, amounts and covenants of the UTXOs that transactions spend, by the ids of
+   * these. Of UTXOs that are not indexed yet, such as those of other pending transactions, no
+   * address is known.
    */
   async #readSent(transactions: readonly PendingTransaction[]): Promise<Map<string, Moved[]>> {
     const spent: { id: string; transactionId: string; index: bigint }[] = [];
@@ -118,8 +131,9 @@ export class PendingReads {
   }
 
   /**
-   * Lists the transactions that only blocks contain that are not merged yet, and reads what those would touch that are not known, by id. Anybody can mine
-   * such blocks, and what a block contains never changes, so no amounts are read twice.
+   * Lists the transactions that only blocks contain that are not merged yet, and reads what those
+   * would touch that are not known, by id. Anybody can mine such blocks, and what a block contains
+   * never changes, so no amounts are read twice.
    */
   async readUnmerged(
     isKnown: (id: string) => boolean,

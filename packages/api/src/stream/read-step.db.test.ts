@@ -1,4 +1,7 @@
-/** Steps of a chain with reorgs, with rows written by hand: they are those of a naive model, from any block, cut by any limits. */
+/**
+ * Steps of a chain with reorgs, with rows written by hand: they are those of a naive model, from
+ * any block, cut by any limits.
+ */
 import { createTestDatabase, type TestDatabase } from '@kasgres/database/testing';
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -332,7 +335,9 @@ test('steps from any block are those of the model, and end where their transacti
   expect(removing).toBeGreaterThan(50);
 });
 
-/** Returns how many blocks a step from the first block has whose changes are those of one address. */
+/**
+ * Returns how many blocks a step from the first block has whose changes are those of one address.
+ */
 async function lengthOf(request: Partial<StepRequest>, from = 1): Promise<number> {
   const given = { withIds: false, addresses: [addressOf(1)], covenants: undefined, confirmations: [], ...request };
   const { step } = await readStep(index, hashOf(from), given, 'test');

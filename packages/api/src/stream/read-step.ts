@@ -51,7 +51,9 @@ export interface StepRequest {
    * parents lead down to. Default: the sink.
    */
   upTo?: string;
-  /** Reads new blocks, too: those after the last one that was read. Without one, no block is new. */
+  /**
+   * Reads new blocks, too: those after the last one that was read. Without one, no block is new.
+   */
   blocksAfter?: { last: bigint | undefined };
   /**
    * The most transactions that are accepted, had been accepted or are confirmed, and the most
@@ -76,8 +78,8 @@ const listedOf = <T>(wanted: T | 'all' | undefined): T | undefined => (wanted ==
 
 /**
  * @param caller takes turns with others
- * @throws HttpError 404 if the block is unknown; 409 if it is before the index, at a gap, or what it
- * accepted is no longer known; 503 for single covenants during the first catch-up
+ * @throws HttpError 404 if the block is unknown; 409 if it is before the index, at a gap, or what
+ * it accepted is no longer known; 503 for single covenants during the first catch-up
  */
 export async function readStep(
   index: IndexReader,

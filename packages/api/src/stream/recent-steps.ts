@@ -1,8 +1,14 @@
-/** The latest steps, each of which begins where the one before it ends. Bounded in number, and in what they hold: a step of a catch-up has megabytes. */
+/**
+ * The latest steps, each of which begins where the one before it ends. Bounded in number, and in
+ * what they hold: a step of a catch-up has megabytes.
+ */
 import type { Step } from './read-step.ts';
 
 const MAX_STEPS = 300;
-/** Changes of addresses and covenants, and ids of accepted transactions, of up to a kilobyte each with their messages. */
+/**
+ * Changes of addresses and covenants, and ids of accepted transactions, of up to a kilobyte each
+ * with their messages.
+ */
 const MAX_ITEMS = 50_000;
 
 export class RecentSteps {
@@ -34,7 +40,8 @@ export class RecentSteps {
 
   /** Returns the steps from a block on; undefined if none of them begins there. */
   from(hash: string): readonly Step[] | undefined {
-    // Most subscribers lack few. If the chain returned to this block, the steps in between cancel out.
+    // Most subscribers lack few. If the chain returned to this block, the steps in between cancel
+    // out.
     const first = this.#steps.findLastIndex(({ from }) => from === hash);
     return first === -1 ? undefined : this.#steps.slice(first);
   }

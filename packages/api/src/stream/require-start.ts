@@ -5,8 +5,8 @@ import type { Reading } from '../index-state/state.ts';
 import { cannotCross, getPathToChain, listGaps } from '../resources/chain/segments.ts';
 
 /**
- * @throws HttpError 404 if the block is unknown; 409 if it is before the index, below a gap, or what
- * it accepted is no longer known
+ * @throws HttpError 404 if the block is unknown; 409 if it is before the index, below a gap, or
+ * what it accepted is no longer known
  */
 export async function requireStart(reading: Reading, from: Uint8Array, withChanges: boolean): Promise<void> {
   const { offChain, chainBlock } = await getPathToChain(reading, from);

@@ -126,7 +126,8 @@ interface Given {
 
 /**
  * @param path of what is given, in the request
- * @throws HttpError 400 for an address of another network, or for covenants and a template; 503 for either of these during the first catch-up
+ * @throws HttpError 400 for an address of another network, or for covenants and a template; 503 for
+ * either of these during the first catch-up
  */
 export async function toSubscription({ index }: Services, given: Given, path = ''): Promise<Subscription> {
   const { addresses, covenants, template } = given;
@@ -189,13 +190,15 @@ async function stream(
     slot.release();
     throw error;
   });
-  // A stream is not a request in flight, of which a key has few. If the client has disconnected meanwhile, no response releases it.
+  // A stream is not a request in flight, of which a key has few. If the client has disconnected
+  // meanwhile, no response releases it.
   releaseRequest(request, services.admission);
   if (reply.sent || reply.raw.destroyed) return slot.release();
   const { raw } = reply;
   const headers = reply.getHeaders() as Record<string, string>;
   reply.hijack();
-  // Without chunks, messages are written to the connection as they are, and the stream ends with it.
+  // Without chunks, messages are written to the connection as they are, and the stream ends with
+  // it.
   raw.useChunkedEncodingByDefault = false;
   raw.shouldKeepAlive = false;
   raw.writeHead(200, {
@@ -209,7 +212,9 @@ async function stream(
   raw.once('close', close);
 }
 
-/** @throws HttpError 503 if there is no room for the stream, or another one got its slot meanwhile */
+/**
+ * @throws HttpError 503 if there is no room for the stream, or another one got its slot meanwhile
+ */
 async function beginAt(
   { streams }: Services,
   request: FastifyRequest,
@@ -247,7 +252,8 @@ const encode = encoder(
 );
 
 /**
- * Returns the id that the client continues from. Clients that cannot set the header, such as replacements of EventSource, have it in the URL.
+ * Returns the id that the client continues from. Clients that cannot set the header, such as
+ * replacements of EventSource, have it in the URL.
  * @throws HttpError 400 for an id that is no hash
  */
 function lastEventId({ headers, query: given }: FastifyRequest): Uint8Array | undefined {

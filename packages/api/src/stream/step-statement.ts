@@ -162,7 +162,10 @@ const source = sql`
     confirmed.index, confirmed.hash, confirmed.blue_score, confirmed.accepted_transactions, null
   from confirmed join page using (n)`;
 
-/** Selects the first chain blocks of the page, as many as have few changes together, and at least one. */
+/**
+ * Selects the first chain blocks of the page, as many as have few changes together, and at least
+ * one.
+ */
 const selectStep = (tables: readonly string[], maxChanges: RawBuilder<number>): RawBuilder<unknown> => {
   if (tables.length === 0) return sql`select * from page`;
   const changed = tables.map((table) => sql`select n from ${sql.table(table)}`);

@@ -1,7 +1,8 @@
 /**
- * Divides the streams at once among callers. A caller may have as many as are free. When none is, a caller that has fewer than another one gets the
- * latest slot of the one that has the most, so nobody is shut out by the number of somebody else's streams. Clients without a key have half of the
- * slots together, so the others are there for keys.
+ * Divides the streams at once among callers. A caller may have as many as are free. When none is, a
+ * caller that has fewer than another one gets the latest slot of the one that has the most, so
+ * nobody is shut out by the number of somebody else's streams. Clients without a key have half of
+ * the slots together, so the others are there for keys.
  */
 import { unavailable } from '../http/errors.ts';
 
@@ -35,7 +36,10 @@ export class StreamSlot {
     this.#change = change;
   }
 
-  /** Notes how many addresses and covenants the stream watches. @throws HttpError 503 if there is no room for them */
+  /**
+   * Notes how many addresses and covenants the stream watches.
+   * @throws HttpError 503 if there is no room for them
+   */
   hold(count: number): void {
     if (this.#isReleased) return;
     this.#change(count - this.#watched);

@@ -13,7 +13,10 @@ import type { Output } from './subscriber.ts';
 const SINK = 'ab'.repeat(32);
 const never = () => new Promise<never>(() => {});
 
-/** Streams of an index that never responds, and one stream. `closed` lists why its connection was closed. */
+/**
+ * Streams of an index that never responds, and one stream. `closed` lists why its connection was
+ * closed.
+ */
 function openStream(admission: Partial<Record<keyof Admission, unknown>> = {}) {
   const streams = new Streams({
     index: {

@@ -101,7 +101,10 @@ export class Streams {
     await this.follower.close();
   }
 
-  /** Takes a slot for a stream, which must be released unless the stream is opened. @throws HttpError 503 if there is none for this caller */
+  /**
+   * Takes a slot for a stream, which must be released unless the stream is opened.
+   * @throws HttpError 503 if there is none for this caller
+   */
   takeSlot(request: FastifyRequest): StreamSlot {
     if (this.#isEnding) throw unavailable('This server is stopping', RETRY_AFTER_SECONDS);
     return this.#slots.take({ name: callerOf(request), isAnonymous: isAnonymous(request) });
@@ -140,7 +143,10 @@ export class Streams {
     }
   }
 
-  /** Begins at a block that the follower knows, if it runs, since a stream then needs no separate reads. */
+  /**
+   * Begins at a block that the follower knows, if it runs, since a stream then needs no separate
+   * reads.
+   */
   async #startAtSink(): Promise<Start> {
     const sink = sinkOf(await this.#options.index.getState());
     const start = { cursor: sink.hash, sink };
@@ -150,13 +156,19 @@ export class Streams {
     return cursor === undefined || this.follower.has(sink.hash) ? start : { cursor, sink: newer };
   }
 
-  /** Reads a part of the past of a stream, in the turn of its caller, which also waits for a connection as it does for its requests. */
+  /**
+   * Reads a part of the past of a stream, in the turn of its caller, which also waits for a
+   * connection as it does for its requests.
+   */
   async readStep(caller: string, from: string, request: StepRequest): Promise<Step | undefined> {
     const { step } = await this.#catchUps.run(caller, () => readStep(this.#options.index, from, request, caller));
     return step;
   }
 
-  /** Begins a stream. It must be closed when its connection closes, and is closed before it closes the connection itself. */
+  /**
+   * Begins a stream. It must be closed when its connection closes, and is closed before it closes
+   * the connection itself.
+   */
   open(
     request: FastifyRequest,
     output: Output,
@@ -226,8 +238,9 @@ export class Streams {
   }
 
   /**
-   * Charges a minute. Ends the stream of a key that is not in force or has spent its quota; one that is over its limits at the moment is
-   * charged later. Returns the milliseconds until the next charge.
+   * Charges a minute. Ends the stream of a key that is not in force or has spent its quota; one
+   * that is over its limits at the moment is charged later. Returns the milliseconds until the next
+   * charge.
    */
   async #charge(request: FastifyRequest, subscriber: Subscriber): Promise<number> {
     try {
@@ -244,7 +257,8 @@ export class Streams {
 
   /**
    * Charges the key of a connection, or its client without one.
-   * @throws HttpError 401 if the key is not in force, 429 if a limit is reached: without a time to retry after if the quota is spent
+   * @throws HttpError 401 if the key is not in force, 429 if a limit is reached: without a time to
+   * retry after if the quota is spent
    */
   async charge(request: FastifyRequest, ru: number): Promise<void> {
     const { admission } = this.#options;

@@ -10,7 +10,10 @@ const SINK = 'ab'.repeat(32);
 const REQUEST_ID = 'the id of the request';
 const BLOCK: Message = { event: 'block', data: '{}' };
 
-/** A subscriber at the sink, whose client has not taken a number of bytes. The sink of the index may be another one by now. */
+/**
+ * A subscriber at the sink, whose client has not taken a number of bytes. The sink of the index may
+ * be another one by now.
+ */
 function subscribe(
   unsent: () => number,
   sinks: { first: Sink; later?: Sink } = { first: { hash: SINK, blueScore: 5n } },

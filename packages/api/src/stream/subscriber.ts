@@ -1,4 +1,7 @@
-/** One client of a stream: catches up from its cursor, then receives the steps of the follower. Every message is sent, or the stream is closed. */
+/**
+ * One client of a stream: catches up from its cursor, then receives the steps of the follower.
+ * Every message is sent, or the stream is closed.
+ */
 import type { Logger } from '@kasgres/runtime';
 import { internalError } from '../http/error-envelope.ts';
 import { toHttpError } from '../http/errors.ts';
@@ -150,8 +153,9 @@ export class Subscriber {
   }
 
   /**
-   * First sends what happened from a block up to the cursor, and then subscribes, so that no step is left out or sent twice. These messages have no
-   * ids, since the cursor is that of the whole connection, which receives its other events meanwhile.
+   * First sends what happened from a block up to the cursor, and then subscribes, so that no step
+   * is left out or sent twice. These messages have no ids, since the cursor is that of the whole
+   * connection, which receives its other events meanwhile.
    */
   async subscribeFrom(from: string, added: Subscription): Promise<string> {
     const { follower, streams, caller } = this.#options;
@@ -201,7 +205,10 @@ export class Subscriber {
     if (steps === undefined) this.#readApart();
   }
 
-  /** Reads what the follower does not have for this stream, at most once a second: the longer the pause, the more steps one read has. */
+  /**
+   * Reads what the follower does not have for this stream, at most once a second: the longer the
+   * pause, the more steps one read has.
+   */
   #readApart(): void {
     const pauseMs = this.#readAt + READ_APART_MS - performance.now();
     if (pauseMs <= 0) this.restart();

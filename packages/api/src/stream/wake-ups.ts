@@ -1,6 +1,7 @@
 /**
- * Says when the index may have changed: at each commit of the indexer (`LISTEN` on the primary), and at intervals, since notifications may be lost.
- * A replica has a commit some time after its notification, so it is polled more often.
+ * Says when the index may have changed: at each commit of the indexer (`LISTEN` on the primary),
+ * and at intervals, since notifications may be lost. A replica has a commit some time after its
+ * notification, so it is polled more often.
  */
 import { clientConfig, holdSession, listenTo } from '@kasgres/database';
 import { retry, untilAborted } from '@kasgres/runtime';

@@ -1,4 +1,7 @@
-/** Servers without a database: with a fake node, for tests of operations on it, or with other parts replaced. */
+/**
+ * Servers without a database: with a fake node, for tests of operations on it, or with other parts
+ * replaced.
+ */
 import { getNetwork } from '@kasgres/kaspa';
 import { encodeEntry, type UseListing } from '@kasgres/node';
 import { createLogger, createRegistry, type Logger, type Registry } from '@kasgres/runtime';

@@ -1,4 +1,7 @@
-/** One attempt of a delivery: a POST to the address that was checked, without redirects, limited in time and in what is read. */
+/**
+ * One attempt of a delivery: a POST to the address that was checked, without redirects, limited in
+ * time and in what is read.
+ */
 import http from 'node:http';
 import https from 'node:https';
 import type { LookupFunction } from 'node:net';

@@ -41,7 +41,10 @@ function makeDeliverer(queue: Partial<WebhookQueue>, run?: () => Promise<unknown
   });
 }
 
-/** Runs one round for each list of active webhooks. `loaded` are the ids whose definitions were loaded. */
+/**
+ * Runs one round for each list of active webhooks. `loaded` are the ids whose definitions were
+ * loaded.
+ */
 async function runRounds(lists: readonly (readonly bigint[])[]) {
   const loaded: bigint[] = [];
   const listeners: number[] = [];
@@ -77,7 +80,9 @@ test('it forgets the definitions of webhooks that are no longer listed, and keep
   expect(loaded).toEqual([1n, 2n, 2n]);
 });
 
-/** Runs one round whose attempts hang until the end. Returns the ids of the attempted deliveries. */
+/**
+ * Runs one round whose attempts hang until the end. Returns the ids of the attempted deliveries.
+ */
 async function listAttempted(lists: Pick<WebhookQueue, 'listTests' | 'listActive'>): Promise<bigint[]> {
   const end = new AbortController();
   const attempted: bigint[] = [];
@@ -140,7 +145,10 @@ interface AdvanceOptions {
   maxRounds?: number;
 }
 
-/** Advances the webhooks 1 and 2, which are at different cursors, until both have a delivery. Returns them in the order of their deliveries. */
+/**
+ * Advances the webhooks 1 and 2, which are at different cursors, until both have a delivery.
+ * Returns them in the order of their deliveries.
+ */
 async function advance({ reads, store = () => {}, maxRounds = 100 }: AdvanceOptions): Promise<bigint[]> {
   const end = new AbortController();
   const stored: bigint[] = [];

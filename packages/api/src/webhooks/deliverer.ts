@@ -1,6 +1,7 @@
 /**
- * Delivers the steps of the chain to webhooks (docs/webhooks.md). A webhook has one delivery at a time: its body is stored, attempted until the
- * receiver confirms it, and only then the cursor moves. So a delivery may arrive twice, but none is left out, and none overtakes another.
+ * Delivers the steps of the chain to webhooks (docs/webhooks.md). A webhook has one delivery at a
+ * time: its body is stored, attempted until the receiver confirms it, and only then the cursor
+ * moves. So a delivery may arrive twice, but none is left out, and none overtakes another.
  *
  * One process delivers; others wait for its lock and take over when it stops (main.ts).
  */
@@ -37,11 +38,17 @@ import type { AllowedRange } from './targets.ts';
 
 /** Attempts of deliveries at once. */
 const DELIVERY_SLOTS = 200;
-/** Attempts of tests at once. Their slots are separate, so that tests and deliveries never wait for each other. */
+/**
+ * Attempts of tests at once. Their slots are separate, so that tests and deliveries never wait for
+ * each other.
+ */
 const TEST_SLOTS = 20;
 const POLL_MS = 1000;
 const RETRY_MS = 1000;
-/** A step that cannot be read or stored delays the others by the time limit of a statement at each retry. */
+/**
+ * A step that cannot be read or stored delays the others by the time limit of a statement at each
+ * retry.
+ */
 const MAX_STEP_RETRY_MS = 60_000;
 /** After this time of reading, due deliveries are attempted before more is read. */
 const MAX_READING_MS = 250;
@@ -87,7 +94,10 @@ export class Deliverer {
     this.#onWake();
   }
 
-  /** Returns for how long something has been due that has not begun, or an attempt has not ended in time, in milliseconds. */
+  /**
+   * Returns for how long something has been due that has not begun, or an attempt has not ended in
+   * time, in milliseconds.
+   */
   get overdueMs(): number {
     if (this.#roundAt === undefined) return 0;
     const now = performance.now();
@@ -148,7 +158,10 @@ export class Deliverer {
     return pauseMs;
   }
 
-  /** Attempts the deliveries that are due, and returns the pause until the next one is, in milliseconds. */
+  /**
+   * Attempts the deliveries that are due, and returns the pause until the next one is, in
+   * milliseconds.
+   */
   #attemptDue(active: readonly ActiveWebhook[], signal: AbortSignal): number {
     const pending = active.flatMap(({ deliveryId, ...webhook }) =>
       deliveryId === null ? [] : [{ ...webhook, deliveryId }],
@@ -265,7 +278,9 @@ export class Deliverer {
     }
   }
 
-  /** A webhook that was changed or deleted since it was listed is refused later, by its revision. */
+  /**
+   * A webhook that was changed or deleted since it was listed is refused later, by its revision.
+   */
   #subscriptionOf({ id }: ActiveWebhook): Subscription {
     return this.#definitions.get(id)?.subscription ?? NO_SUBSCRIPTION;
   }
@@ -311,8 +326,8 @@ interface Recipient {
 }
 
 /**
- * Makes one body at a time, since those of hundreds of webhooks take hundreds of megabytes. Stops when the signal is aborted: the cursors of the other
- * webhooks have not moved.
+ * Makes one body at a time, since those of hundreds of webhooks take hundreds of megabytes. Stops
+ * when the signal is aborted: the cursors of the other webhooks have not moved.
  */
 function* deliveriesOf(step: Step, recipients: readonly Recipient[], signal: AbortSignal): Generator<NewDelivery> {
   for (const { webhook, messages } of recipients) {

@@ -6,7 +6,10 @@ import { parseAllowed } from './targets.ts';
 
 const port = z.coerce.number().int().min(0).max(65_535);
 
-/** The API encrypts the secrets of webhooks and checks their URLs; `kasgres webhooks` decrypts and checks again. */
+/**
+ * The API encrypts the secrets of webhooks and checks their URLs; `kasgres webhooks` decrypts and
+ * checks again.
+ */
 export const sharedVariables = {
   WEBHOOK_ALLOW: parsed(parseAllowed)
     .optional()

@@ -1,4 +1,7 @@
-/** Two operations on one webhook at the same time leave what one of them after the other would have left. */
+/**
+ * Two operations on one webhook at the same time leave what one of them after the other would have
+ * left.
+ */
 import { createKey } from '@kasgres/database';
 import { createTestDatabase, type TestDatabase } from '@kasgres/database/testing';
 import { setTimeout as sleep } from 'node:timers/promises';

@@ -1,4 +1,7 @@
-/** Lets one process at a time deliver: the one whose session holds a lock of the database. Others take over when that session ends. */
+/**
+ * Lets one process at a time deliver: the one whose session holds a lock of the database. Others
+ * take over when that session ends.
+ */
 import { clientConfig, holdSession, listenTo, SERVER_KEEP_ALIVE } from '@kasgres/database';
 import { type Logger, sleep } from '@kasgres/runtime';
 import type { Client } from 'pg';
@@ -20,7 +23,8 @@ interface LeaderOptions {
 export async function whileLeading(options: LeaderOptions): Promise<void> {
   const { databaseUrl, logger, signal } = options;
   const config = {
-    // The server must end the session of a host that was lost, so that another process can take over.
+    // The server must end the session of a host that was lost, so that another process can take
+    // over.
     ...clientConfig(databaseUrl, SERVER_KEEP_ALIVE),
     application_name: 'kasgres webhooks leader',
     connectionTimeoutMillis: 10_000,

@@ -2,7 +2,10 @@ import { Counter, Gauge, Histogram, type Registry } from '@kasgres/runtime';
 import type { Outcome } from './attempt.ts';
 import type { WebhookQueue } from './queue.ts';
 
-/** Registers the metrics of deliveries. Returns what each outcome must be given to. @param overdueMs returns for how long something has been due */
+/**
+ * Registers the metrics of deliveries. Returns what each outcome must be given to.
+ * @param overdueMs returns for how long something has been due
+ */
 export function watchWebhooks(
   registry: Registry,
   queue: WebhookQueue,

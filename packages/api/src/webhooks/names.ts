@@ -1,6 +1,7 @@
 /**
- * Looks up names without the threads of the system's resolver: there are few of them for all of the program, and a look-up cannot leave one. So a name
- * whose server does not respond delays nothing else, and its look-up ends with the signal.
+ * Looks up names without the threads of the system's resolver: there are few of them for all of the
+ * program, and a look-up cannot leave one. So a name whose server does not respond delays nothing
+ * else, and its look-up ends with the signal.
  */
 import { Resolver } from 'node:dns/promises';
 import { readFile } from 'node:fs/promises';
@@ -29,7 +30,10 @@ const TRIES = 2;
 /** As many as the system's resolver tries. */
 const MAX_DOMAINS = 6;
 
-/** Returns the addresses of the hosts file, or else those of the name servers; none if the name has none, or the signal is aborted before they are known. */
+/**
+ * Returns the addresses of the hosts file, or else those of the name servers; none if the name has
+ * none, or the signal is aborted before they are known.
+ */
 export async function lookUpName(
   host: string,
   signal: AbortSignal,

@@ -1,4 +1,7 @@
-/** The rows that `kasgres webhooks` reads and writes: which webhooks have something to do, their deliveries, and the outcome of attempts. */
+/**
+ * The rows that `kasgres webhooks` reads and writes: which webhooks have something to do, their
+ * deliveries, and the outcome of attempts.
+ */
 import { sql } from 'kysely';
 import type { Db } from '../index-state/sql.ts';
 import type { Outcome } from './attempt.ts';
@@ -11,7 +14,10 @@ const JITTER = 0.2;
 const GIVE_UP_HOURS = 72;
 const GIVE_UP_MS = GIVE_UP_HOURS * 3_600_000;
 const GONE = 410;
-/** Bytes of the bodies that one statement stores: its time is limited, and Postgres refuses more than 268 MB of texts in one jsonb. */
+/**
+ * Bytes of the bodies that one statement stores: its time is limited, and Postgres refuses more
+ * than 268 MB of texts in one jsonb.
+ */
 const BATCH_BYTES = 8 * 2 ** 20;
 
 /** An active webhook of a valid key. */
@@ -24,7 +30,10 @@ export interface ActiveWebhook {
   failures: number;
   /** The delivery to attempt; null if the next step has not been read. */
   deliveryId: bigint | null;
-  /** Pause until that delivery may be attempted, in milliseconds, by the clock of the database; never longer than the pause that was set. */
+  /**
+   * Pause until that delivery may be attempted, in milliseconds, by the clock of the database;
+   * never longer than the pause that was set.
+   */
   dueInMs: number;
 }
 
@@ -138,9 +147,10 @@ export class WebhookQueue {
   }
 
   /**
-   * Stores deliveries before their first attempt, except of webhooks that were changed or moved meanwhile. They are stored in batches, each with one
-   * statement. After a failure between two batches, the remaining webhooks have no delivery and their cursors have not moved, so their step is read
-   * again.
+   * Stores deliveries before their first attempt, except of webhooks that were changed or moved
+   * meanwhile. They are stored in batches, each with one statement. After a failure between two
+   * batches, the remaining webhooks have no delivery and their cursors have not moved, so their
+   * step is read again.
    */
   async addDeliveries(deliveries: Iterable<NewDelivery>): Promise<void> {
     for (const batch of batchesOf(deliveries)) await this.#add(batch);
@@ -166,7 +176,10 @@ export class WebhookQueue {
       on conflict do nothing`.execute(this.#db);
   }
 
-  /** Moves the cursors of webhooks that a step has nothing for, except of those that were changed or moved meanwhile. */
+  /**
+   * Moves the cursors of webhooks that a step has nothing for, except of those that were changed or
+   * moved meanwhile.
+   */
   async moveCursors(
     webhooks: readonly Pick<ActiveWebhook, 'id' | 'revision'>[],
     from: string,
@@ -175,7 +188,8 @@ export class WebhookQueue {
     if (webhooks.length === 0) return;
     const ids = webhooks.map(({ id }) => id);
     await this.#db.transaction().execute(async (db) => {
-      // In a separate statement, so that the next one sees a delivery that was added while this one waited.
+      // In a separate statement, so that the next one sees a delivery that was added while this one
+      // waited.
       await sql`select from webhooks where id = any(${ids}::bigint[]) order by id for update`.execute(db);
       await sql`
         update webhooks w set cursor = decode(${to}, 'hex')
@@ -188,8 +202,9 @@ export class WebhookQueue {
   }
 
   /**
-   * The cursor stays, so that its owner can continue from there or replay from elsewhere. Returns false if the webhook was changed or moved meanwhile:
-   * it may have been replayed from a block that can be followed.
+   * The cursor stays, so that its owner can continue from there or replay from elsewhere. Returns
+   * false if the webhook was changed or moved meanwhile: it may have been replayed from a block
+   * that can be followed.
    */
   async disable(
     { id, revision, cursor }: Pick<ActiveWebhook, 'id' | 'revision' | 'cursor'>,
@@ -203,7 +218,10 @@ export class WebhookQueue {
     return rows.length > 0;
   }
 
-  /** Writes the outcome of an attempt, unless the delivery was given up meanwhile. Returns why the webhook was disabled, if it was. */
+  /**
+   * Writes the outcome of an attempt, unless the delivery was given up meanwhile. Returns why the
+   * webhook was disabled, if it was.
+   */
   async finish(delivery: PendingDelivery, outcome: Outcome): Promise<string | null> {
     const isDelivered = outcome.error === null;
     const isTest = delivery.sequence === null;
@@ -220,7 +238,8 @@ export class WebhookQueue {
         where id = ${delivery.id} and is_pending returning id`.execute(db);
       if (rows.length === 0) return null;
       if (!isDelivered && !isTest) {
-        // The failure is that of another URL or secret, or its owner has cleared the failures: the next attempt counts.
+        // The failure is that of another URL or secret, or its owner has cleared the failures: the
+        // next attempt counts.
         if (locked[0]?.revision !== delivery.revision) return null;
         return this.#noteFailure(db, delivery, outcome);
       }
@@ -244,7 +263,10 @@ export class WebhookQueue {
     );
   }
 
-  /** The time of failing is a sum of attempts and pauses, since the clock may be changed, and nobody may have tried for days. */
+  /**
+   * The time of failing is a sum of attempts and pauses, since the clock may be changed, and nobody
+   * may have tried for days.
+   */
   async #noteFailure(db: Db, delivery: PendingDelivery, outcome: Outcome): Promise<string | null> {
     const pauseMs = Math.round(Math.max(retryPause(delivery.failures + 1), outcome.retryAfterMs ?? 0));
     const isGone = outcome.statusCode === GONE;
@@ -261,7 +283,10 @@ export class WebhookQueue {
     return rows[0]?.status === 'disabled' ? rows[0].reason : null;
   }
 
-  /** Shortens what the rotation of a secret left valid for longer than a rotation does, as after the clock was set back. */
+  /**
+   * Shortens what the rotation of a secret left valid for longer than a rotation does, as after the
+   * clock was set back.
+   */
   async limitPreviousSecrets(): Promise<void> {
     await sql`
       update webhooks set previous_secret_until = now() + make_interval(hours => ${ROTATION_HOURS})

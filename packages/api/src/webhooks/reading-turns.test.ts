@@ -6,7 +6,10 @@ import { toGroups } from './reading-turns.ts';
 const webhook = (id: number, keyId: number, cursor = 'a') =>
   ({ id: BigInt(id), keyId: BigInt(keyId), cursor }) as ActiveWebhook;
 
-/** Returns the ids of each group, of webhooks whose numbers of confirmations are their ids modulo 10. */
+/**
+ * Returns the ids of each group, of webhooks whose numbers of confirmations are their ids modulo
+ * 10.
+ */
 const groupsOf = (webhooks: readonly ActiveWebhook[], addresses = 1) =>
   toGroups(webhooks, ({ id }) => ({
     ...NO_SUBSCRIPTION,

@@ -1,6 +1,7 @@
 /**
- * Which webhooks are read for next. Webhooks at one cursor share the read of its step, and what the read costs depends on their addresses,
- * covenants and numbers of confirmations. So a group has few numbers, and few of the others unless they are those of one key, and the key that has used the
+ * Which webhooks are read for next. Webhooks at one cursor share the read of its step, and what the
+ * read costs depends on their addresses, covenants and numbers of confirmations. So a group has few
+ * numbers, and few of the others unless they are those of one key, and the key that has used the
  * least time is next.
  */
 import { countWatched, type Subscription, watchesAddresses, watchesCovenants } from '../stream/messages.ts';
@@ -83,7 +84,10 @@ export class ReadingTurns {
   /** Milliseconds that each key has used. */
   readonly #used = new Map<bigint, number>();
 
-  /** Returns groups in their order: first that of the key that has used the least. Keys without a group are forgotten. */
+  /**
+   * Returns groups in their order: first that of the key that has used the least. Keys without a
+   * group are forgotten.
+   */
   order(groups: readonly Group[]): Group[] {
     const keyIds = new Set(groups.flatMap(({ webhooks }) => webhooks.map(({ keyId }) => keyId)));
     for (const keyId of this.#used.keys()) if (!keyIds.has(keyId)) this.#used.delete(keyId);

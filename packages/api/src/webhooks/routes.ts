@@ -147,7 +147,10 @@ async function openSecrets({ services, request }: RequestContext): Promise<Secre
   }
 }
 
-/** Returns the block to begin after. @throws HttpError 404 if it is unknown, 409 if the chain cannot be followed from it */
+/**
+ * Returns the block to begin after.
+ * @throws HttpError 404 if it is unknown, 409 if the chain cannot be followed from it
+ */
 async function cursorOf(
   { services, request }: RequestContext,
   from: Uint8Array | undefined,

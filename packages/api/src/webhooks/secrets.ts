@@ -1,6 +1,7 @@
 /**
- * Secrets of webhooks: 32 random bytes each, stored encrypted, so that a copy of the database does not let anybody sign deliveries. The key is
- * WEBHOOK_SECRET_KEY, or a file in DATA_DIR that is created when it is first needed.
+ * Secrets of webhooks: 32 random bytes each, stored encrypted, so that a copy of the database does
+ * not let anybody sign deliveries. The key is WEBHOOK_SECRET_KEY, or a file in DATA_DIR that is
+ * created when it is first needed.
  */
 import { createCipheriv, createDecipheriv, createHmac, randomBytes } from 'node:crypto';
 import { link, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
@@ -55,8 +56,8 @@ export class SecretBox {
   }
 
   /**
-   * Returns the secrets that sign. A previous one that was encrypted with another key does not: that key was lost, and the secret was replaced
-   * for that reason.
+   * Returns the secrets that sign. A previous one that was encrypted with another key does not:
+   * that key was lost, and the secret was replaced for that reason.
    * @throws SecretKeyError if the current one was encrypted with another key
    */
   decryptSigning(current: Uint8Array, previous: Uint8Array | null): Buffer[] {
@@ -75,13 +76,18 @@ export interface SecretKeyOptions {
   dataDir: string;
 }
 
-/** Returns a function that opens the box once, when it is first needed. A failure is retried with the next call. */
+/**
+ * Returns a function that opens the box once, when it is first needed. A failure is retried with
+ * the next call.
+ */
 export function secretBoxOpener({ secretKey, dataDir }: SecretKeyOptions): () => Promise<SecretBox> {
   let box: SecretBox | undefined;
   return async () => (box ??= new SecretBox(secretKey ?? (await readOrCreateKey(dataDir))));
 }
 
-/** Several processes may create the file at once: the first one wins, and the others read its key. */
+/**
+ * Several processes may create the file at once: the first one wins, and the others read its key.
+ */
 async function readOrCreateKey(dataDir: string): Promise<Buffer> {
   const path = join(dataDir, FILE);
   try {
@@ -120,7 +126,10 @@ export const createSecret = (): Buffer => randomBytes(SECRET_BYTES);
 /** Returns a secret in the form that Standard Webhooks gives to its owner. */
 export const formatSecret = (secret: Uint8Array): string => `whsec_${Buffer.from(secret).toString('base64')}`;
 
-/** Returns the header `webhook-signature`: one signature per secret, as the specification of Standard Webhooks says. */
+/**
+ * Returns the header `webhook-signature`: one signature per secret, as the specification of
+ * Standard Webhooks says.
+ */
 export function sign(secrets: readonly Uint8Array[], id: string, timestamp: number, body: string): string {
   return secrets
     .map((secret) => `v1,${createHmac('sha256', secret).update(`${id}.${timestamp}.${body}`).digest('base64')}`)

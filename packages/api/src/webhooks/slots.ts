@@ -1,4 +1,7 @@
-/** Attempts in flight, shared by keys: a receiver that hangs holds a slot until the deadline of its attempt. */
+/**
+ * Attempts in flight, shared by keys: a receiver that hangs holds a slot until the deadline of its
+ * attempt.
+ */
 export interface Task {
   webhookId: bigint;
   keyId: bigint;
@@ -13,8 +16,9 @@ interface Busy {
 }
 
 /**
- * At most one attempt of each webhook, and at most `max` together. A key may hold as many slots as are free, so that the webhooks of another key
- * always find one. Keys with the fewest attempts in flight are next.
+ * At most one attempt of each webhook, and at most `max` together. A key may hold as many slots as
+ * are free, so that the webhooks of another key always find one. Keys with the fewest attempts in
+ * flight are next.
  */
 export class Slots {
   readonly #max: number;
@@ -38,7 +42,11 @@ export class Slots {
     return oldest === undefined ? 0 : performance.now() - oldest.since;
   }
 
-  /** Starts those tasks that find a slot. @param tasks in the order in which they became due @param run must not reject */
+  /**
+   * Starts those tasks that find a slot.
+   * @param tasks in the order in which they became due
+   * @param run must not reject
+   */
   start(tasks: readonly Task[], run: (task: Task) => Promise<void>): void {
     const positions = new Map<bigint, number>();
     const ranked = tasks.map((task) => {

@@ -67,7 +67,10 @@ export interface WebhookChanges {
   status?: 'active' | 'disabled' | undefined;
 }
 
-/** Applies after a success, or a change by the owner: the next delivery is attempted without a pause. */
+/**
+ * Applies after a success, or a change by the owner: the next delivery is attempted without a
+ * pause.
+ */
 export const NO_FAILURES = sql`failures = 0, failing_since = null, failing_ms = 0, next_attempt_at = null, pause_ms = 0`;
 
 /** Tells `kasgres webhooks` of changes by owners. */
@@ -113,7 +116,9 @@ export class WebhookStore {
     return rows;
   }
 
-  /** Returns whether there is such a webhook. Activating one attempts its pending delivery at once. */
+  /**
+   * Returns whether there is such a webhook. Activating one attempts its pending delivery at once.
+   */
   async update(
     keyId: bigint,
     id: bigint,
@@ -160,7 +165,10 @@ export class WebhookStore {
     );
   }
 
-  /** Continues from another block. The pending delivery is given up, and its number is not used again: it may have arrived. */
+  /**
+   * Continues from another block. The pending delivery is given up, and its number is not used
+   * again: it may have arrived.
+   */
   async replay(keyId: bigint, id: bigint, cursor: string): Promise<boolean> {
     return this.#change(
       keyId,
@@ -176,8 +184,8 @@ export class WebhookStore {
   }
 
   /**
-   * Adds a delivery without events, which is attempted once. If one is already pending, adds nothing and returns its id. Returns undefined without
-   * such a webhook.
+   * Adds a delivery without events, which is attempted once. If one is already pending, adds
+   * nothing and returns its id. Returns undefined without such a webhook.
    */
   async test(keyId: bigint, id: bigint, body: (cursor: string) => string): Promise<bigint | undefined> {
     return this.#andNotify(async (db) => {
@@ -213,8 +221,9 @@ export class WebhookStore {
   }
 
   /**
-   * Runs a statement that changes a webhook, if the key has it. The lock is a separate statement, so that the other one sees what was changed while
-   * the lock was waited for, such as a delivery that was added.
+   * Runs a statement that changes a webhook, if the key has it. The lock is a separate statement,
+   * so that the other one sees what was changed while the lock was waited for, such as a delivery
+   * that was added.
    */
   async #change(keyId: bigint, id: bigint, statement: RawBuilder<unknown>): Promise<boolean> {
     return this.#andNotify(async (db) => {
@@ -227,7 +236,10 @@ export class WebhookStore {
     });
   }
 
-  /** Notifies after the commit: if the queue of notifications is full, the deliverer sees the change a second later. */
+  /**
+   * Notifies after the commit: if the queue of notifications is full, the deliverer sees the change
+   * a second later.
+   */
   async #andNotify<Result>(change: (db: Transaction<Database>) => Promise<Result>): Promise<Result> {
     const result = await this.#db.transaction().execute(change);
     await notify.execute(this.#db).catch(() => undefined);

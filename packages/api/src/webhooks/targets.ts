@@ -1,6 +1,7 @@
 /**
- * Which addresses a webhook may reach. Its owner chooses the URL, so an attempt must not reach what only this machine can (SSRF): private
- * networks, metadata services of clouds, and the machine itself. WEBHOOK_ALLOW lists exceptions.
+ * Which addresses a webhook may reach. Its owner chooses the URL, so an attempt must not reach what
+ * only this machine can (SSRF): private networks, metadata services of clouds, and the machine
+ * itself. WEBHOOK_ALLOW lists exceptions.
  */
 import ipaddr from 'ipaddr.js';
 import type { FoundAddress } from './names.ts';
@@ -14,7 +15,10 @@ const NAT64: [ipaddr.IPv6, number] = [ipaddr.IPv6.parse('64:ff9b::'), 96];
 /** Azure gives machines their configuration at a public address. */
 const METADATA: AllowedRange[] = [[ipaddr.IPv4.parse('168.63.129.16'), 32]];
 
-/** The URL or its address is refused. The message is for the owner of the webhook; the reason, for the operator alone. */
+/**
+ * The URL or its address is refused. The message is for the owner of the webhook; the reason, for
+ * the operator alone.
+ */
 export class TargetError extends Error {
   override name = 'TargetError';
   readonly reason: string | undefined;
@@ -68,8 +72,8 @@ export function checkUrl(text: string, allowed: readonly AllowedRange[]): URL {
 
 /**
  * Resolves the name and checks every address, since any of them might be used.
- * @throws TargetError if one of them is refused, or the name has none. The message is the same for both: it would tell which names exist in the
- * network of this program
+ * @throws TargetError if one of them is refused, or the name has none. The message is the same for
+ * both: it would tell which names exist in the network of this program
  */
 export async function resolveTarget(
   text: string,

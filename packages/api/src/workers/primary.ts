@@ -1,4 +1,7 @@
-/** The primary process of several workers: it starts and restarts them, and serves their metrics and probes as one. */
+/**
+ * The primary process of several workers: it starts and restarts them, and serves their metrics and
+ * probes as one.
+ */
 import { backoff, FatalError, type Logger, type Metrics, type Readiness, type Registry, sleep } from '@kasgres/runtime';
 import { addEnded, sumMetrics } from './sum-metrics.ts';
 import { WorkerProcess } from './worker-process.ts';
@@ -26,7 +29,8 @@ export class Workers {
   }
 
   /**
-   * Starts the others once the first one is listening, so that a problem with the port is reported once. Returns the address.
+   * Starts the others once the first one is listening, so that a problem with the port is reported
+   * once. Returns the address.
    * @throws Error if the first one ends before
    */
   async start(): Promise<{ address: string; port: number }> {
@@ -51,7 +55,10 @@ export class Workers {
     return sumMetrics(await Promise.all([...workers, registry.getMetricsAsJSON(), ended]));
   }
 
-  /** Ready if at least one worker is listening and all that are listening can respond. A worker that is being restarted receives no requests. */
+  /**
+   * Ready if at least one worker is listening and all that are listening can respond. A worker that
+   * is being restarted receives no requests.
+   */
   async findReadiness(): Promise<Readiness> {
     const listening = [...this.#running].filter(({ isListening }) => isListening);
     if (listening.length === 0) return { ready: false, reason: 'not listening yet' };

@@ -6,11 +6,13 @@ const NICE = 5;
 const AUTOGROUP = '/proc/self/autogroup';
 
 /**
- * Lets the indexer and Postgres come first, since an event for thousands of streams takes the API tens of milliseconds, in which they would write the
- * next blocks. On an idle processor it has no effect.
+ * Lets the indexer and Postgres come first, since an event for thousands of streams takes the API
+ * tens of milliseconds, in which they would write the next blocks. On an idle processor it has no
+ * effect.
  *
- * Linux may compare nice values only within a session, and sessions by a nice value for the whole session (sched(7), "The autogroup feature"). `kasgres` starts
- * each program in a separate session. Between containers, only their shares of the processor count.
+ * Linux may compare nice values only within a session, and sessions by a nice value for the whole
+ * session (sched(7), "The autogroup feature"). `kasgres` starts each program in a separate session.
+ * Between containers, only their shares of the processor count.
  */
 export function lowerPriority(): void {
   try {

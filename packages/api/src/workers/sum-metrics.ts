@@ -5,8 +5,9 @@ import { AggregatorRegistry, type Metrics } from '@kasgres/runtime';
 export const sumMetrics = (processes: readonly Metrics[]): Promise<string> => aggregate(processes).metrics();
 
 /**
- * Adds the counters and histograms of an ended process to those of earlier ones: sums that fell at its end would look like a restart to Prometheus,
- * which would count all requests of the other processes again.
+ * Adds the counters and histograms of an ended process to those of earlier ones: sums that fell at
+ * its end would look like a restart to Prometheus, which would count all requests of the other
+ * processes again.
  */
 export function addEnded(earlier: Metrics, ended: Metrics): Promise<Metrics> {
   return aggregate([earlier, ended.filter(({ type }) => COUNTING_TYPES.has(String(type)))]).getMetricsAsJSON();

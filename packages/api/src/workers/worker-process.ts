@@ -24,7 +24,9 @@ export class WorkerProcess {
   readonly #pending = new Map<number, (value: unknown) => void>();
   #lastId = 0;
 
-  /** @param onFatal receives the message of a FatalError, after which the worker waits for its end */
+  /**
+   * @param onFatal receives the message of a FatalError, after which the worker waits for its end
+   */
   constructor(logger: Logger, onFatal: (message: string) => void) {
     const worker = cluster.fork();
     this.#worker = worker;

@@ -28,7 +28,10 @@ export async function runWorker(program: Program, readEnv: () => { env: Env; log
   }
 }
 
-/** Without the primary process, this one ends at once (node:cluster), since it would get no connections. */
+/**
+ * Without the primary process, this one ends at once (node:cluster), since it would get no
+ * connections.
+ */
 function send(message: ToPrimary): void {
   process.send?.(message, undefined, undefined, () => undefined);
 }

@@ -1,4 +1,7 @@
-/** `kasgres analysts` manages SQL logins. `create` prints nothing but a URL, which psql, DBeaver, Metabase and Grafana accept. */
+/**
+ * `kasgres analysts` manages SQL logins. `create` prints nothing but a URL, which psql, DBeaver,
+ * Metabase and Grafana accept.
+ */
 import {
   ANALYST_NAME,
   createAnalyst,

@@ -113,7 +113,8 @@ export async function runExport(
       );
       return EXIT_RETRYABLE;
     }
-    // A failed connection is a FatalError that names the database, with the error itself as its cause.
+    // A failed connection is a FatalError that names the database, with the error itself as its
+    // cause.
     const failure = error instanceof FatalError ? error.cause : error;
     if (!isDatabaseUnavailable(failure) && !isRetryableDatabaseError(failure)) throw error;
     const message =

@@ -1,4 +1,7 @@
-/** `kasgres keys` manages the keys of the HTTP API. `create` prints nothing but the key, so that a script can read it. */
+/**
+ * `kasgres keys` manages the keys of the HTTP API. `create` prints nothing but the key, so that a
+ * script can read it.
+ */
 import {
   type Connection,
   createKey,

@@ -1,6 +1,7 @@
 /**
- * `kasgres sql` opens psql if it is installed, and else a small prompt. It only reads: the session belongs to a user that may not write. If the
- * user of DATABASE_URL may write and cannot create a restricted one, each statement of that prompt runs in a read-only transaction.
+ * `kasgres sql` opens psql if it is installed, and else a small prompt. It only reads: the session
+ * belongs to a user that may not write. If the user of DATABASE_URL may write and cannot create a
+ * restricted one, each statement of that prompt runs in a read-only transaction.
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -62,7 +63,10 @@ async function runPsql(databaseUrl: string, sql: string | undefined): Promise<nu
   }
 }
 
-/** The address says where to connect, and how. Leaves out variables that libpq would follow elsewhere. */
+/**
+ * The address says where to connect, and how. Leaves out variables that libpq would follow
+ * elsewhere.
+ */
 function withoutConnection(variables: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   return Object.fromEntries(Object.entries(variables).filter(([name]) => !CONNECTION_VARIABLES.test(name)));
 }
@@ -122,7 +126,10 @@ interface Result {
   rows: unknown[][];
 }
 
-/** Returns a table for each statement. A user who may write can run only one at a time, in a read-only transaction. */
+/**
+ * Returns a table for each statement. A user who may write can run only one at a time, in a
+ * read-only transaction.
+ */
 async function runStatements(client: PoolClient, text: string, isRestricted: boolean): Promise<string> {
   const query = async (queryMode?: 'extended'): Promise<Result | Result[]> => {
     // The types of pg do not have `queryMode`.
@@ -136,7 +143,8 @@ async function runStatements(client: PoolClient, text: string, isRestricted: boo
   if (isRestricted) return [await query()].flat().map(resultText).join('\n\n');
   await client.query('begin transaction read only; select');
   try {
-    // The extended protocol accepts only one statement, and a transaction cannot become writable after its first query.
+    // The extended protocol accepts only one statement, and a transaction cannot become writable
+    // after its first query.
     return [await query('extended')].flat().map(resultText).join('\n\n');
   } finally {
     // Commits, so that `set` has an effect. It is harmless in a failed or finished transaction.

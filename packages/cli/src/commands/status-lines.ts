@@ -1,4 +1,7 @@
-/** The output of `kasgres status` for people: one name and value a line, with bootstrap blocks and gaps as sentences. */
+/**
+ * The output of `kasgres status` for people: one name and value a line, with bootstrap blocks and
+ * gaps as sentences.
+ */
 import { z } from 'zod';
 
 type Line = readonly [name: string, value: string];

@@ -35,7 +35,10 @@ async function getStatus({ apiUrl, database, isApiFirst }: StatusAddresses): Pro
   return await withDatabase('status', read, { address: database });
 }
 
-/** Describes an API that was named beside the database: only their blocks show whether it serves the same database. */
+/**
+ * Describes an API that was named beside the database: only their blocks show whether it serves the
+ * same database.
+ */
 async function describeApi(db: Queryable, status: Status | undefined): Promise<string> {
   if (status === undefined) return 'does not respond';
   if (typeof status['sink'] !== 'string') return 'responds, and has no block yet';

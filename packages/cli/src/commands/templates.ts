@@ -1,4 +1,7 @@
-/** `kasgres templates` manages names of templates of programs, which are imported from files (docs/programs.md). */
+/**
+ * `kasgres templates` manages names of templates of programs, which are imported from files
+ * (docs/programs.md).
+ */
 import { createHash } from 'node:crypto';
 import { readFile, stat } from 'node:fs/promises';
 import { basename } from 'node:path';

@@ -1,6 +1,7 @@
 /**
- * `kasgres verify` checks the invariants that a database can prove by itself (docs/invariants.md). An indexer may run meanwhile: each check reads
- * one snapshot and releases it before the next begins, so that vacuum is delayed no longer than the longest check takes.
+ * `kasgres verify` checks the invariants that a database can prove by itself (docs/invariants.md).
+ * An indexer may run meanwhile: each check reads one snapshot and releases it before the next
+ * begins, so that vacuum is delayed no longer than the longest check takes.
  */
 import { inTransaction } from '@kasgres/database';
 import { verifyCurrentState, verifyState } from '@kasgres/state';
@@ -45,7 +46,10 @@ interface Check {
   /** Needs derived state, which is incomplete during the first catch-up. */
   needsState?: boolean;
   skipped?: string | undefined;
-  /** Runs in a transaction with one snapshot. Returns the faults, one sentence each, or a function that finds them without the database. */
+  /**
+   * Runs in a transaction with one snapshot. Returns the faults, one sentence each, or a function
+   * that finds them without the database.
+   */
   check: (client: PoolClient) => Promise<string[] | (() => Promise<string[]>)>;
 }
 
@@ -55,7 +59,9 @@ interface VerifyOptions {
   since?: string;
 }
 
-/** Checks that hash on all cores come first, and run while Postgres works on the remaining checks. */
+/**
+ * Checks that hash on all cores come first, and run while Postgres works on the remaining checks.
+ */
 function listChecks({ withoutStart, withoutUtxos }: VerifyOptions, since: Since | undefined): Check[] {
   const from = since ?? EVERYTHING;
   const history = since && '--since skips it: it needs the whole history';
@@ -151,7 +157,10 @@ async function runVerify(options: VerifyOptions): Promise<number> {
 /** Faults, or the reason why a check was skipped. */
 type Outcome = string[] | string;
 
-/** Runs checks in several sessions and prints their outcomes in order. Returns whether an invariant is broken. */
+/**
+ * Runs checks in several sessions and prints their outcomes in order. Returns whether an invariant
+ * is broken.
+ */
 async function runChecks(pool: Pool, checks: readonly Check[]): Promise<boolean> {
   const outcomes = checks.map((check) => ({ check, ...Promise.withResolvers<Outcome>() }));
   // Rejections are handled where the outcomes are printed.
@@ -188,7 +197,10 @@ async function runChecks(pool: Pool, checks: readonly Check[]): Promise<boolean>
   return isBroken;
 }
 
-/** A new bootstrap after a gap truncates tables, which is visible to older snapshots too and invalidates the findings. */
+/**
+ * A new bootstrap after a gap truncates tables, which is visible to older snapshots too and
+ * invalidates the findings.
+ */
 async function runCheck(
   client: PoolClient,
   { needsState = false, check }: Check,

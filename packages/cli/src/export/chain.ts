@@ -1,12 +1,15 @@
 /**
- * Positions on the chain. chain_blocks.index has no holes, and neither blue score nor chain_time decreases along the chain, so a position is
- * found by binary search in one query.
+ * Positions on the chain. chain_blocks.index has no holes, and neither blue score nor chain_time
+ * decreases along the chain, so a position is found by binary search in one query.
  */
 import type { Queryable } from '@kasgres/state';
 
 export const DAY_MS = 86_400_000;
 
-/** A chain block. As long as the chain has it at this index, everything up to it is as it was exported. */
+/**
+ * A chain block. As long as the chain has it at this index, everything up to it is as it was
+ * exported.
+ */
 export interface Position {
   index: number;
   hash: string;

@@ -1,6 +1,7 @@
 /**
- * The exported columns of a view or table, and the query for its rows. Postgres types become Parquet types without loss; types that Parquet
- * does not have are exported as the text of Postgres.
+ * The exported columns of a view or table, and the query for its rows. Postgres types become
+ * Parquet types without loss; types that Parquet does not have are exported as the text of
+ * Postgres.
  */
 import type { Queryable } from '@kasgres/state';
 import type { SchemaElement } from 'hyparquet';
@@ -30,7 +31,10 @@ export interface Source {
   name: string;
 }
 
-/** Keys are not exported, since they differ between databases, and one database may continue the export of another. */
+/**
+ * Keys are not exported, since they differ between databases, and one database may continue the
+ * export of another.
+ */
 const KEY_SUFFIX = '_key';
 
 const COLUMNS = `
@@ -97,7 +101,8 @@ const PLAIN: Readonly<Record<string, ColumnType>> = {
     { type: 'INT32', converted_type: 'DATE', logical_type: { type: 'DATE' } },
     (bytes) => bytes.readInt32BE() + DAYS_TO_2000,
   ),
-  // Times of the chain are whole milliseconds. Other times, such as those of imports, are truncated.
+  // Times of the chain are whole milliseconds. Other times, such as those of imports, are
+  // truncated.
   timestamptz: plain(
     'TIMESTAMP(MILLIS,UTC)',
     {
@@ -178,7 +183,10 @@ function listOf(element: ColumnType): ColumnType {
   };
 }
 
-/** Decodes an array of one dimension: dimensions, flags, type, length, lower bound, elements. An empty array has no dimension. */
+/**
+ * Decodes an array of one dimension: dimensions, flags, type, length, lower bound, elements. An
+ * empty array has no dimension.
+ */
 function decodeArray(bytes: Buffer, decode: (bytes: Buffer) => Scalar): Scalar[] {
   const dimensions = bytes.readInt32BE();
   if (dimensions === 0) return [];

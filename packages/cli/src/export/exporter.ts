@@ -1,7 +1,8 @@
 /**
- * Exports facts up to one chain block, and states as they are now (docs/export.md). Each file is read in one transaction, which first checks
- * that the exported chain blocks are still on the chain. If not, files above the fork are deleted and written again, unless RETENTION removed
- * their rows.
+ * Exports facts up to one chain block, and states as they are now (docs/export.md). Each file is
+ * read in one transaction, which first checks that the exported chain blocks are still on the
+ * chain. If not, files above the fork are deleted and written again, unless RETENTION removed their
+ * rows.
  */
 import { join } from 'node:path';
 import { inTransaction } from '@kasgres/database';
@@ -29,7 +30,10 @@ import { findUndone } from './find-undone.ts';
 
 /** A file ends with the day, or after the segment of the chain that reaches this many rows. */
 const FILE_ROWS = 2_000_000;
-/** Rows that a query should return: few enough for a plan that uses indexes, and for the loss by a kill. */
+/**
+ * Rows that a query should return: few enough for a plan that uses indexes, and for the loss by a
+ * kill.
+ */
 const QUERY_ROWS = 100_000;
 /** Chain blocks of the first query, and the growth from one query to the next at most. */
 const FIRST_QUERY_BLOCKS = 1_000;
@@ -51,7 +55,10 @@ export interface ExportOptions {
   progress: ExportProgress;
 }
 
-/** A reorg removed a chain block that this export treated as final, or RETENTION removed one that it needs. */
+/**
+ * A reorg removed a chain block that this export treated as final, or RETENTION removed one that it
+ * needs.
+ */
 class ChainChanged extends Error {}
 
 /** The index was bootstrapped again during the export of states. */
@@ -184,7 +191,10 @@ export class Exporter {
     return { index: found.index, hash: found.hash };
   }
 
-  /** An export has no holes: it continues where it stopped and ignores `--from`, unless rows would be missing. */
+  /**
+   * An export has no holes: it continues where it stopped and ignores `--from`, unless rows would
+   * be missing.
+   */
   #checkFrom(name: string, files: FactFiles, target: Target): void {
     const { from } = this.#options;
     const firstDay = files.files[0]?.day;
@@ -205,7 +215,10 @@ export class Exporter {
     );
   }
 
-  /** Writes the next file, or none if its chain blocks have no rows. Returns undefined when everything is exported. */
+  /**
+   * Writes the next file, or none if its chain blocks have no rows. Returns undefined when
+   * everything is exported.
+   */
   async #writePart(work: FactExport): Promise<{ last: Position; part?: Part } | undefined> {
     const { name, fact, columns, files, target } = work;
     for (const position of [target.end, files.last ?? files.first]) {
@@ -247,7 +260,10 @@ export class Exporter {
     return bytes;
   }
 
-  /** Writes along the chain until the day ends or the file is large enough. Returns the last chain block. */
+  /**
+   * Writes along the chain until the day ends or the file is large enough. Returns the last chain
+   * block.
+   */
   async #writeSegments(
     file: PartFile,
     { name, fact, columns }: FactExport,
@@ -272,7 +288,10 @@ export class Exporter {
     }
   }
 
-  /** Returns the last chain block of the view that is final: for intervals, the end of the last interval that is over. */
+  /**
+   * Returns the last chain block of the view that is final: for intervals, the end of the last
+   * interval that is over.
+   */
   async #endOf({ intervalMs }: Fact, { first, final, end }: Target): Promise<ChainBlock | undefined> {
     if (intervalMs === undefined) return end;
     const over = Math.floor(final.chainTime / intervalMs) * intervalMs;
@@ -337,7 +356,8 @@ export class Exporter {
     const path = `${folder}${takenAt.getTime()}.parquet`;
     const written = await this.#withFile(`${folder}draft.parquet`, columns, async (file) => {
       await file.addRows(this.#client, selectRows({ schema, name }, columns), (rows) => this.#progress.add(rows));
-      // The end of a catch-up truncates the tables of states, which empties them even for older snapshots.
+      // The end of a catch-up truncates the tables of states, which empties them even for older
+      // snapshots.
       if ((await findBootstrap(pool))?.id !== bootstrap) throw new BootstrapChanged();
       return { bytes: this.#finish(file, path), rows: file.rows };
     });

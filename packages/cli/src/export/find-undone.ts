@@ -6,9 +6,11 @@ import { findDatabase } from './find-database.ts';
 import type { FactFiles, Part } from './manifest.ts';
 
 /**
- * Returns the position of the first file that is not valid any longer; undefined if everything exported is on the chain.
+ * Returns the position of the first file that is not valid any longer; undefined if everything
+ * exported is on the chain.
  * @param database of the manifest
- * @throws {FatalError} if the database no longer has the rows of such a file, or the rows after the last one
+ * @throws {FatalError} if the database no longer has the rows of such a file, or the rows after the
+ * last one
  */
 export async function findUndone(
   client: ClientBase,

@@ -1,6 +1,7 @@
 /**
- * DIRECTORY/manifest.json lists what was exported, and how far. A file gets its name after the manifest lists it, and is deleted after the
- * manifest has dropped it. So `settle` can repair the directory after an export that died at any moment.
+ * DIRECTORY/manifest.json lists what was exported, and how far. A file gets its name after the
+ * manifest lists it, and is deleted after the manifest has dropped it. So `settle` can repair the
+ * directory after an export that died at any moment.
  */
 import { readdirSync } from 'node:fs';
 import { open, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
@@ -83,7 +84,10 @@ export async function findManifest(directory: string): Promise<Manifest | undefi
   }
 }
 
-/** Without a manifest the directory must be empty, so that exported files are never mixed with others. */
+/**
+ * Without a manifest the directory must be empty, so that exported files are never mixed with
+ * others.
+ */
 async function refuseOthers(directory: string): Promise<void> {
   const others = (await readdir(directory)).filter(
     (name) => !name.startsWith(LOCK) && name !== MANIFEST + DRAFT_SUFFIX,
@@ -109,7 +113,10 @@ export async function giveName(path: string): Promise<void> {
   await syncFolder(dirname(path));
 }
 
-/** Repairs the directory after an export that died: names drafts that the manifest lists, and deletes and returns other drafts and files. */
+/**
+ * Repairs the directory after an export that died: names drafts that the manifest lists, and
+ * deletes and returns other drafts and files.
+ */
 export async function settle(directory: string, content: Manifest): Promise<string[]> {
   const files = Object.values(content.facts).flatMap(({ files }) => files);
   const snapshots = Object.values(content.states).flatMap(({ snapshots }) => snapshots);

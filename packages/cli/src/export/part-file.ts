@@ -1,6 +1,7 @@
 /**
- * A Parquet file while it is written, as NAME.tmp: it gets its name after the manifest lists it (manifest.ts). Rows are written in groups,
- * so that memory holds one group. docs/export.md has the reason for hyparquet-writer.
+ * A Parquet file while it is written, as NAME.tmp: it gets its name after the manifest lists it
+ * (manifest.ts). Rows are written in groups, so that memory holds one group. docs/export.md has the
+ * reason for hyparquet-writer.
  */
 import { closeSync, fstatSync, fsyncSync, openSync, renameSync, rmSync } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
@@ -16,7 +17,10 @@ const GROUP_BYTES = 32 * 1024 * 1024;
 /** Estimated memory of a value besides its bytes. */
 const VALUE_BYTES = 16;
 
-/** Higher levels of zstd take longer and save little on hashes. Versions of Node before 22.15 lack it, and the library has Snappy. */
+/**
+ * Higher levels of zstd take longer and save little on hashes. Versions of Node before 22.15 lack
+ * it, and the library has Snappy.
+ */
 const compression = zlib.zstdCompressSync && {
   codec: 'ZSTD' as const,
   compressors: {
@@ -57,7 +61,10 @@ export class PartFile {
     });
   }
 
-  /** Adds the rows of a query for these columns and returns their number. Calls `onRows` from time to time with the number of new ones. */
+  /**
+   * Adds the rows of a query for these columns and returns their number. Calls `onRows` from time
+   * to time with the number of new ones.
+   */
   async addRows(client: PoolClient, query: string, onRows: (rows: number) => void): Promise<number> {
     let reported = 0;
     const decoders = this.#columns.map(({ decode }) => decode);
@@ -80,7 +87,9 @@ export class PartFile {
     return rows;
   }
 
-  /** Completes the file as the draft of `path` and syncs it to the disk. Returns its size in bytes. */
+  /**
+   * Completes the file as the draft of `path` and syncs it to the disk. Returns its size in bytes.
+   */
   finish(path: string): number {
     this.#writeGroup();
     void this.#writer.finish();

@@ -1,8 +1,9 @@
 /**
- * The views and tables that can be exported, and how each is cut by position on the chain. A test checks that every view of schema kaspa and
- * every table is listed.
+ * The views and tables that can be exported, and how each is cut by position on the chain. A test
+ * checks that every view of schema kaspa and every table is listed.
  *
- * A fact belongs to one chain block, which merges or accepts it, and never changes after that block is final. Everything else is state.
+ * A fact belongs to one chain block, which merges or accepts it, and never changes after that block
+ * is final. Everything else is state.
  */
 import { DAY_MS } from './chain.ts';
 
@@ -11,8 +12,8 @@ export interface ChainRange {
   first: number;
   last: number;
   /**
-   * Whether a gap follows. Chain blocks after a gap may merge or accept the same rows again, which then belong to the later block: unless
-   * the rows themselves are read, they are exported twice.
+   * Whether a gap follows. Chain blocks after a gap may merge or accept the same rows again, which
+   * then belong to the later block: unless the rows themselves are read, they are exported twice.
    */
   isBeforeGap: boolean;
 }
@@ -62,7 +63,10 @@ const byTransaction = (column: string, without: readonly string[] = []): Fact =>
   where: (range) => `r.${column} in (${acceptedTransactions(range)})`,
   without,
 });
-/** Selects the intervals from that of the first chain block to that of the last: chain_time never decreases. */
+/**
+ * Selects the intervals from that of the first chain block to that of the last: chain_time never
+ * decreases.
+ */
 const byInterval = (intervalMs: number, where: (from: string, to: string) => string): Fact => {
   const startAt = (index: number): string =>
     `(select c.chain_time / ${intervalMs} * ${intervalMs} from public.chain_blocks c where c.index = ${index})`;

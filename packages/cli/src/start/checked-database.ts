@@ -1,6 +1,6 @@
 /**
- * The database of a start, checked before anything is written to it. Meanwhile `start` holds the writer lock, so that no other indexer can
- * write to it.
+ * The database of a start, checked before anything is written to it. Meanwhile `start` holds the
+ * writer lock, so that no other indexer can write to it.
  */
 import {
   connect,

@@ -1,4 +1,7 @@
-/** The simulated node of the demo, the tags that it gives some of its addresses, and an API key that stays the same at every start. */
+/**
+ * The simulated node of the demo, the tags that it gives some of its addresses, and an API key that
+ * stays the same at every start.
+ */
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type Connection, createKey, findKey, hashKey, replaceSources, toAttribution } from '@kasgres/database';
@@ -22,8 +25,9 @@ export async function readDemo(dataDir: DataDir): Promise<Demo> {
 }
 
 /**
- * Returns the key in DATA_DIR/demo-key if it is valid in this database. To an own database, which was unused before this DATA_DIR, it writes
- * the demo's tags, and a new key if the old one is no longer valid.
+ * Returns the key in DATA_DIR/demo-key if it is valid in this database. To an own database, which
+ * was unused before this DATA_DIR, it writes the demo's tags, and a new key if the old one is no
+ * longer valid.
  */
 export async function prepareDatabase(
   databaseUrl: string,
@@ -46,7 +50,10 @@ export async function prepareDatabase(
 }
 
 interface SimulatedNodeOptions {
-  /** Called when the node announces its URL. At a restart it is the same, unless another program has taken the port. */
+  /**
+   * Called when the node announces its URL. At a restart it is the same, unless another program has
+   * taken the port.
+   */
   onUrl: (url: string) => void;
   signal: AbortSignal;
 }
@@ -64,7 +71,8 @@ export async function startSimulatedNode(
     path: programPaths.simulatedNode,
     env: () => {
       const env = { DATA_DIR: dataDir.node, PORT: port };
-      // A process that announces nothing, as when its port is taken, is followed by one that chooses a port.
+      // A process that announces nothing, as when its port is taken, is followed by one that
+      // chooses a port.
       port = '0';
       return env;
     },

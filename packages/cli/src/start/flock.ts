@@ -1,6 +1,6 @@
 /**
- * The lock of lock.ts for Node 20, which has no SQLite: the command `flock` of util-linux and BusyBox holds it. Programs that run with other
- * versions of Node do not see it.
+ * The lock of lock.ts for Node 20, which has no SQLite: the command `flock` of util-linux and
+ * BusyBox holds it. Programs that run with other versions of Node do not see it.
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -18,7 +18,8 @@ const CODE_HELD = 1;
 
 /** @throws {FatalError} if there is no such command */
 export async function tryFlock(path: string): Promise<LockAttempt> {
-  // `cat` exits with the end of its input, and so with this process, however that ends. A Ctrl-C at the terminal must not end it before.
+  // `cat` exits with the end of its input, and so with this process, however that ends. A Ctrl-C at
+  // the terminal must not end it before.
   const holder = spawn('flock', ['-n', path, 'cat'], { stdio: ['pipe', 'pipe', 'inherit'], detached: true });
   holder.stdin.on('error', () => undefined);
   holder.stdin.write('\n');

@@ -1,4 +1,7 @@
-/** The message of `start` once the API responds: its address, lines to paste into a shell, and how to open SQL. */
+/**
+ * The message of `start` once the API responds: its address, lines to paste into a shell, and how
+ * to open SQL.
+ */
 import { resolve } from 'node:path';
 import type { ApiStatus } from '../api-status.ts';
 import type { CliEnv } from '../env.ts';

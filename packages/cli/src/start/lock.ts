@@ -1,7 +1,8 @@
 /**
- * One start at a time on a DATA_DIR, and one export at a time into a directory. The lock is a write transaction on a small SQLite file:
- * the kernel releases it when its process ends, however it ends. A process id in a file could not tell, since ids are reused, and a
- * lock that must be refreshed keeps the next start waiting after a crash.
+ * One start at a time on a DATA_DIR, and one export at a time into a directory. The lock is a write
+ * transaction on a small SQLite file: the kernel releases it when its process ends, however it
+ * ends. A process id in a file could not tell, since ids are reused, and a lock that must be
+ * refreshed keeps the next start waiting after a crash.
  */
 import { existsSync } from 'node:fs';
 import { open } from 'node:fs/promises';
@@ -16,7 +17,8 @@ const BUSY_TIMEOUT_MS = 200;
 const findSqlite = () => import('node:sqlite').catch(() => undefined);
 
 /**
- * Takes the lock. Its file stays when the lock is released: another process may have opened it already.
+ * Takes the lock. Its file stays when the lock is released: another process may have opened it
+ * already.
  * @throws {FatalError} with the message of `heldBy` if another process holds the lock
  */
 export async function takeLock(path: string, heldBy: (processId: number) => string): Promise<HeldLock> {

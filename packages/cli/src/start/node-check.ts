@@ -9,7 +9,10 @@ type Database = Pick<CheckedDatabase, 'url' | 'state'>;
 
 const SIMULATED_NETWORK = 'simnet';
 
-/** @throws {FatalError} if the database holds another chain, as far as it shows before the simulated node runs */
+/**
+ * @throws {FatalError} if the database holds another chain, as far as it shows before the simulated
+ * node runs
+ */
 export function checkFitsSimulatedNode({ url, state }: Database, hasSimulatedChain: boolean): void {
   const { network } = state;
   if (network === undefined) return;
@@ -44,7 +47,8 @@ function otherChain(url: string): FatalError {
 }
 
 /**
- * Waits for a node that is unreachable only if a migration would be written before its network could be checked.
+ * Waits for a node that is unreachable only if a migration would be written before its network
+ * could be checked.
  * @throws {FatalError} if none of the nodes can be followed
  */
 export async function checkNodes(

@@ -1,6 +1,7 @@
 /**
- * Checks the ports that the operator has set before anything is started. All other programs listen on a free port that they choose
- * themselves: one that is looked for here could be taken before they use it.
+ * Checks the ports that the operator has set before anything is started. All other programs listen
+ * on a free port that they choose themselves: one that is looked for here could be taken before
+ * they use it.
  */
 import { once } from 'node:events';
 import { createServer } from 'node:net';

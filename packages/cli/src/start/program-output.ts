@@ -1,6 +1,7 @@
 /**
- * The output of a program: its log as lines of JSON, and plain lines when it fails early. Everything goes to the log file of the
- * program, warnings and errors also to the terminal. The last error explains why the program exited.
+ * The output of a program: its log as lines of JSON, and plain lines when it fails early.
+ * Everything goes to the log file of the program, warnings and errors also to the terminal. The
+ * last error explains why the program exited.
  */
 import { closeSync, fchmodSync, fstatSync, openSync, renameSync, writeSync } from 'node:fs';
 import { createInterface } from 'node:readline';

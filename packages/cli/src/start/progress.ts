@@ -1,4 +1,7 @@
-/** Progress of the index on the terminal: how far, how fast, how long. Nothing is printed while the index is in sync with the node. */
+/**
+ * Progress of the index on the terminal: how far, how fast, how long. Nothing is printed while the
+ * index is in sync with the node.
+ */
 
 import { backoff, sleep } from '@kasgres/runtime';
 import { type ApiStatus, findApiStatus } from '../api-status.ts';
@@ -21,7 +24,10 @@ interface ProgressOptions {
   signal: AbortSignal;
 }
 
-/** Waits until there is a block; with `everything`, until no request is refused because the index is not synced. */
+/**
+ * Waits until there is a block; with `everything`, until no request is refused because the index is
+ * not synced.
+ */
 export async function waitUntilUsable(options: ProgressOptions, everything: boolean): Promise<ApiStatus> {
   return printProgressUntil(options, ({ synced, sink }) => (everything ? synced : sink !== null));
 }
@@ -76,7 +82,10 @@ function rateOf(points: readonly { at: number; blueScore: number }[]): number {
   return ((last.blueScore - first.blueScore) * 1000) / (last.at - first.at);
 }
 
-/** Returns why the index does not progress: an address, the reason and what to do. Undefined while it does. */
+/**
+ * Returns why the index does not progress: an address, the reason and what to do. Undefined while
+ * it does.
+ */
 async function waitingLine(status: ApiStatus | undefined, options: ProgressOptions): Promise<string | undefined> {
   const { apiUrl, apiLog, nodeUrls } = options;
   if (status === undefined) return `Waiting for the API at ${apiUrl}: it does not respond. Its log is ${apiLog}.`;

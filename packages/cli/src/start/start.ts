@@ -1,6 +1,7 @@
 /**
- * `kasgres start` brings up everything: a simulated node unless NODE_URL is set, an embedded Postgres unless DATABASE_URL is set, the schema,
- * the indexer and the API. It starts these processes in order, restarts them, prints progress, and stops them in reverse order.
+ * `kasgres start` brings up everything: a simulated node unless NODE_URL is set, an embedded
+ * Postgres unless DATABASE_URL is set, the schema, the indexer and the API. It starts these
+ * processes in order, restarts them, prints progress, and stops them in reverse order.
  */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
@@ -105,7 +106,8 @@ async function run(
     const hasMoved = addresses[of] !== '' && addresses[of] !== url;
     addresses[of] = url;
     if (!hasMoved || programs.length === 0) return;
-    // Other commands read the new port from the runtime file before the indexer and the API have restarted.
+    // Other commands read the new port from the runtime file before the indexer and the API have
+    // restarted.
     recordRuntime();
     const name = of === 'nodeUrl' ? 'the simulated node' : 'Postgres';
     print(`Another program has taken the port of ${name}. Restarting the indexer and the API with its new port.`);
@@ -185,7 +187,8 @@ function startPrograms(env: CliEnv, supervisor: Supervisor, addresses: Addresses
     path: programPaths.api,
     env: () => ({
       ...shared('api'),
-      // This API is called on this machine, by a name that no certificate contains, so it does not serve HTTPS.
+      // This API is called on this machine, by a name that no certificate contains, so it does not
+      // serve HTTPS.
       TLS_CERT_FILE: '',
       TLS_KEY_FILE: '',
       ANONYMOUS_RATE_RU: process.env['ANONYMOUS_RATE_RU'] || (env.NODE_URL === undefined ? DEMO_ANONYMOUS_RATE_RU : ''),

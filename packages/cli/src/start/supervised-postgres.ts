@@ -1,10 +1,16 @@
-/** The embedded Postgres, restarted when it exits. packages/database ensures that it stops when this process does. */
+/**
+ * The embedded Postgres, restarted when it exits. packages/database ensures that it stops when this
+ * process does.
+ */
 import { type EmbeddedPostgres, startEmbeddedPostgres } from '@kasgres/database/embedded';
 import { backoff, sleep } from '@kasgres/runtime';
 
 interface SupervisedPostgresOptions {
   print: (line: string) => void;
-  /** Called when Postgres is ready. At a restart the URL is the same, unless another program has taken the port. */
+  /**
+   * Called when Postgres is ready. At a restart the URL is the same, unless another program has
+   * taken the port.
+   */
   onUrl: (url: string) => void;
 }
 

@@ -1,7 +1,8 @@
 /**
- * The programs of `kasgres start`, each a process that is restarted when it exits. A program has its own process group, so that a Ctrl-C at
- * the terminal reaches this process alone and programs stop in the right order, and an IPC channel, whose end tells it that this
- * process is gone, even after a kill -9. Exit code 1 means that a restart will not help.
+ * The programs of `kasgres start`, each a process that is restarted when it exits. A program has
+ * its own process group, so that a Ctrl-C at the terminal reaches this process alone and programs
+ * stop in the right order, and an IPC channel, whose end tells it that this process is gone, even
+ * after a kill -9. Exit code 1 means that a restart will not help.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -157,7 +158,8 @@ export class SupervisedProgram {
     const closed = once(child, 'close').catch(() => {});
     try {
       const [code, signal] = (await once(child, 'exit')) as [number | null, NodeJS.Signals | null];
-      // Its last output may still be in the pipe. A process that it left behind may hold the pipe open.
+      // Its last output may still be in the pipe. A process that it left behind may hold the pipe
+      // open.
       await Promise.race([closed, sleep(OUTPUT_CLOSES_WITHIN_MS)]);
       return code ?? signal ?? EXIT_FATAL;
     } finally {
@@ -169,8 +171,8 @@ export class SupervisedProgram {
 const WAIT_AT_MOST_MS = 15_000;
 
 /**
- * Waits until none of these processes exists: after a crash of `start` its programs need a moment to exit, and hold the data until then. Gives
- * up after a while, since an id may have been reused.
+ * Waits until none of these processes exists: after a crash of `start` its programs need a moment
+ * to exit, and hold the data until then. Gives up after a while, since an id may have been reused.
  */
 export async function waitForExit(
   processIds: readonly number[],

@@ -19,7 +19,10 @@ export const MAX_LENGTHS = {
 };
 const MAX_LABELS = 50;
 
-/** GraphSense's taxonomy of confidence (graphsense-tagpack-tool, src/tagpack/db/confidence.csv), as levels from 0 to 100. */
+/**
+ * GraphSense's taxonomy of confidence (graphsense-tagpack-tool, src/tagpack/db/confidence.csv), as
+ * levels from 0 to 100.
+ */
 const CONFIDENCE_LEVELS = new Map([
   ['override', 100],
   ['ownership', 100],
@@ -52,7 +55,10 @@ export function findTextProblem(text: string, most: number): string | undefined 
 
 type TextField = Exclude<keyof typeof MAX_LENGTHS, 'title' | 'label'>;
 
-/** A trimmed text, empty if it is missing. `findProblem` runs on a text without such characters that is not too long. */
+/**
+ * A trimmed text, empty if it is missing. `findProblem` runs on a text without such characters that
+ * is not too long.
+ */
 const text = (field: TextField, findProblem: (text: string) => string | undefined = () => undefined) =>
   z
     .string({ error: ({ input }) => `must be a text, not ${quoted(input)}` })
@@ -92,7 +98,10 @@ function findConfidenceLevel(id: string): number | undefined {
   return CONFIDENCE_LEVELS.get(id);
 }
 
-/** Returns the lower-case form of a text or a boolean, which YAML may parse from the same word; empty for anything else. */
+/**
+ * Returns the lower-case form of a text or a boolean, which YAML may parse from the same word;
+ * empty for anything else.
+ */
 export const wordOf = (value: unknown): string =>
   typeof value === 'string' || typeof value === 'boolean' ? String(value).trim().toLowerCase() : '';
 
@@ -141,7 +150,9 @@ const FIELDS = {
 export type Field = keyof typeof FIELDS;
 export const FIELD_NAMES = Object.keys(FIELDS) as Field[];
 
-/** Returns the schema of a tag: an attribution, and the source and creator if the tag names them. */
+/**
+ * Returns the schema of a tag: an attribution, and the source and creator if the tag names them.
+ */
 export function tagSchema(network: Network, isTagPack: boolean) {
   const defaultLevel = isTagPack ? UNKNOWN_CONFIDENCE_LEVEL : DEFAULT_CONFIDENCE_LEVEL;
   return z
@@ -188,7 +199,9 @@ function findLinkProblem(link: string): string | undefined {
   return `must be a URL that begins with http:// or https://: ${quoted(link)}`;
 }
 
-/** Returns the currency of a tag of another chain. The address decides for a tag without a currency. */
+/**
+ * Returns the currency of a tag of another chain. The address decides for a tag without a currency.
+ */
 export function findOtherCurrency({ fields }: RawTag): string | undefined {
   const currency = [fields.network, fields.currency].find((value) => typeof value === 'string' && value.trim() !== '');
   if (typeof currency !== 'string') return undefined;
@@ -197,7 +210,10 @@ export function findOtherCurrency({ fields }: RawTag): string | undefined {
 }
 
 export interface RawTag {
-  /** Texts, and a list of texts for the labels. Other values are problems. A missing or empty field may be null. */
+  /**
+   * Texts, and a list of texts for the labels. Other values are problems. A missing or empty field
+   * may be null.
+   */
   fields: Readonly<Partial<Record<Field, unknown>>>;
   /** Returns the line of the field, or of the tag if it does not have the field. */
   lineOf: (field: Field) => number;

@@ -28,7 +28,8 @@ function readRows(text: string, problems: Problems): Row[] {
       skip_empty_lines: true,
       trim: true,
       on_record: (values: string[], { lines }) => {
-        // The parser reports the last line of a record, which begins earlier if values contain line breaks.
+        // The parser reports the last line of a record, which begins earlier if values contain line
+        // breaks.
         const inside = values.reduce((sum, value) => sum + value.split('\n').length - 1, 0);
         rows.push({ line: lines - inside, values });
         return null;

@@ -1,6 +1,6 @@
 /**
- * Reads JSON: a list of tags, or an object with common fields and the list. JSON.parse is fast but does not report positions, so the text is
- * parsed again to find the line of a problem.
+ * Reads JSON: a list of tags, or an object with common fields and the list. JSON.parse is fast but
+ * does not report positions, so the text is parsed again to find the line of a problem.
  */
 import { findNodeAtLocation, type Node, type ParseError, parseTree, printParseErrorCode } from 'jsonc-parser';
 import { FIELD_NAMES, type RawTag } from './check-tag.ts';
@@ -59,7 +59,10 @@ function readTag(tree: Tree, tag: unknown, path: Path): RawTag[] {
   return [{ fields, lineOf: (field) => tree.lineAt(field in tag ? [...path, field] : path) }];
 }
 
-/** Whether it is the first entry of `/rest/addresses/names`, which stands for no address (docs/rest.md). */
+/**
+ * Whether it is the first entry of `/rest/addresses/names`, which stands for no address
+ * (docs/rest.md).
+ */
 const isDummy = ({ address, name }: Record<string, unknown>): boolean =>
   name === '' && typeof address === 'string' && /^kaspa[a-z]*:$/.test(address);
 

@@ -1,4 +1,7 @@
-/** Reads tag files and groups the tags by source: checks every tag, skips those of other chains, and merges duplicates. */
+/**
+ * Reads tag files and groups the tags by source: checks every tag, skips those of other chains, and
+ * merges duplicates.
+ */
 import { basename, extname } from 'node:path';
 import type { Attribution, TagSource } from '@kasgres/database';
 import type { Network } from '@kasgres/kaspa';

@@ -1,7 +1,8 @@
 /**
- * Reads TagPacks, GraphSense's public format of tags in YAML (graphsense-tagpack-tool, src/tagpack/conf/tagpack_schema.yaml): a header, and
- * a list of tags that inherit its fields. `label` is the name of the owner, `source` a link to the evidence, and `concepts`, `category`
- * and `abuse` are labels.
+ * Reads TagPacks, GraphSense's public format of tags in YAML (graphsense-tagpack-tool,
+ * src/tagpack/conf/tagpack_schema.yaml): a header, and a list of tags that inherit its fields.
+ * `label` is the name of the owner, `source` a link to the evidence, and `concepts`, `category` and
+ * `abuse` are labels.
  */
 import { type Document, isAlias, isMap, isScalar, LineCounter, type Node, parseDocument, visit } from 'yaml';
 import { type Field, type RawTag, wordOf } from './check-tag.ts';
@@ -62,7 +63,10 @@ export function readTagPack(text: string, problems: Problems): RawFile {
   return new Reader(problems, lineAt).readFile(root);
 }
 
-/** Makes scalars texts as they are written, since a label may look like a number, and dates depend on the YAML version. */
+/**
+ * Makes scalars texts as they are written, since a label may look like a number, and dates depend
+ * on the YAML version.
+ */
 function prepareNodes(document: Document, report: (offset: number, problem: string) => void): void {
   const anchors = new Set<string>();
   visit(document, {
@@ -76,7 +80,9 @@ function prepareNodes(document: Document, report: (offset: number, problem: stri
   });
 }
 
-/** Returns the key of a field, or an item of a list; undefined if aliases or merge keys lead there. */
+/**
+ * Returns the key of a field, or an item of a list; undefined if aliases or merge keys lead there.
+ */
 function findNode(document: Document, path: Path): Node | undefined {
   const parent = path.length > 1 ? document.getIn(path.slice(0, -1), true) : document.contents;
   if (path.length === 0 || !isMap(parent)) return (document.getIn(path, true) ?? undefined) as Node | undefined;

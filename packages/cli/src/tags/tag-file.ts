@@ -1,4 +1,7 @@
-/** A tag file of any format as it is read, and all its problems with their lines, so that it can be corrected in one go. */
+/**
+ * A tag file of any format as it is read, and all its problems with their lines, so that it can be
+ * corrected in one go.
+ */
 import type { RawTag } from './check-tag.ts';
 import { quoted } from './quoted.ts';
 
@@ -27,7 +30,8 @@ export class Problems {
 
   /**
    * @param line computed only if the problem is listed
-   * @param problem a predicate that says what is wrong and what is expected, such as `must be a text`
+   * @param problem a predicate that says what is wrong and what is expected, such as `must be a
+   * text`
    */
   add(line: number | (() => number), field: string, problem: string): void {
     this.count += 1;

@@ -1,18 +1,25 @@
 /**
- * The order half of invariant 3, without a node. A chain block accepts a selection of the transactions of its mergeset, in the order of the
- * mergeset (the selected parent, then ascending by blue work and hash) and of each block, beginning with the selected parent's coinbase and
- * without any other; of several instances of a transaction it accepts the first valid one. The UTXO commitment proves the selection itself.
- * The accepted variant is one that the mergeset carries, and is known if there is only one.
+ * The order half of invariant 3, without a node. A chain block accepts a selection of the
+ * transactions of its mergeset, in the order of the mergeset (the selected parent, then ascending
+ * by blue work and hash) and of each block, beginning with the selected parent's coinbase and
+ * without any other; of several instances of a transaction it accepts the first valid one. The UTXO
+ * commitment proves the selection itself. The accepted variant is one that the mergeset carries,
+ * and is known if there is only one.
  */
 import type { Queryable } from '@kasgres/state';
 import { type Faults, findFaults } from './queries.ts';
 import { EVERYTHING, type From } from './since.ts';
 
 const PAGE = 500;
-/** Instances of transactions in the mergesets of a page, which take some 100 bytes each. Miners can save up a day of full blocks for one page. */
+/**
+ * Instances of transactions in the mergesets of a page, which take some 100 bytes each. Miners can
+ * save up a day of full blocks for one page.
+ */
 const MAX_CARRIED = 1_000_000;
 const MOST_FAULTS = 20;
-/** Values instead of a variant: it is unknown, or a later chain block accepts the transaction again. */
+/**
+ * Values instead of a variant: it is unknown, or a later chain block accepts the transaction again.
+ */
 const UNKNOWN = -1;
 const ACCEPTED_AGAIN = -2;
 
@@ -86,7 +93,10 @@ interface AcceptedRow {
 
 interface CarriedRow {
   index: bigint;
-  /** The transactions of the mergeset in order, with their variants and the positions of their blocks. */
+  /**
+   * The transactions of the mergeset in order, with their variants and the positions of their
+   * blocks.
+   */
   transactions: bigint[];
   variants: number[];
   blocks: number[];
@@ -96,7 +106,10 @@ interface CarriedRow {
 interface Skipped {
   index: bigint;
   transaction: bigint;
-  /** Whether a transaction is accepted in the same block of the mergeset or later: the instance may depend on it. */
+  /**
+   * Whether a transaction is accepted in the same block of the mergeset or later: the instance may
+   * depend on it.
+   */
   isLater: (transaction: bigint) => boolean;
 }
 
@@ -177,7 +190,10 @@ export function walkMergeSet(
   return { faults, skipped };
 }
 
-/** An instance is not valid yet, and rightly skipped, if it spends an output that is accepted after it or in its own block. */
+/**
+ * An instance is not valid yet, and rightly skipped, if it spends an output that is accepted after
+ * it or in its own block.
+ */
 async function skippedWithoutReason(db: Queryable, skipped: readonly Skipped[]): Promise<string[]> {
   if (skipped.length === 0) return [];
   const { rows } = await db.query<{ transaction_id: bigint; previous: bigint[] }>(SELECT_PREVIOUS, [

@@ -1,7 +1,9 @@
 /**
- * Invariant 7: every block of every mergeset since the bootstrap block is present with all its transactions, or there is a row in `gaps`. Every
- * reference leads to a row, lists have no holes, and repeated columns agree; merkle roots prove the variants (invariant 8). Pre-bootstrap
- * blocks and transactions may be known by hash only, in `pre_bootstrap_blocks` and `pre_bootstrap_transactions`.
+ * Invariant 7: every block of every mergeset since the bootstrap block is present with all its
+ * transactions, or there is a row in `gaps`. Every reference leads to a row, lists have no holes,
+ * and repeated columns agree; merkle roots prove the variants (invariant 8). Pre-bootstrap blocks
+ * and transactions may be known by hash only, in `pre_bootstrap_blocks` and
+ * `pre_bootstrap_transactions`.
  */
 import { MAX_SOMPI } from '@kasgres/kaspa';
 import { isStandby, type Queryable } from '@kasgres/state';
@@ -71,7 +73,8 @@ const blocks = ({ chainIndex, blockId }: From): Faults => ({
     union all
     select encode(b.hash, 'hex') from blocks b
     where b.id >= ${blockId} and b.is_chain_block and not exists (select from chain_blocks c where c.block_id = b.id)`,
-  // A block that was merged before a gap may be merged again after it, if the chain was reorganised meanwhile: the last merge counts.
+  // A block that was merged before a gap may be merged again after it, if the chain was reorganised
+  // meanwhile: the last merge counts.
   'mergeset of chain block {}: a block is missing, or does not point to it with its colour': `
     with ${merges(chainIndex)},
     last as (select distinct on (merged_id) * from merges order by merged_id, index desc)
@@ -154,7 +157,8 @@ const transactions = ({ chainIndex, transactionId }: From): Faults => ({
     )
     select coalesce(encode(t.transaction_id, 'hex'), twice.id::text)
     from (select id from listed group by id, segment having count(*) > 1) twice left join transactions t on t.id = twice.id`,
-  // A transaction that was accepted before a gap may be accepted again after it: the last acceptance counts.
+  // A transaction that was accepted before a gap may be accepted again after it: the last
+  // acceptance counts.
   'transaction {} does not point to the chain block that accepts it': `
     with listed as (
       select unnest(accepted_transactions) as id, index from chain_blocks where index >= ${chainIndex}
@@ -166,7 +170,8 @@ const transactions = ({ chainIndex, transactionId }: From): Faults => ({
     union all
     select encode(t.transaction_id, 'hex') from transactions t
     where t.id >= ${transactionId} and t.accepting_index >= ${chainIndex} and not exists (select from last where last.id = t.id)`,
-  // Only the UTXOs of the bootstrap's set are known of a pre-bootstrap transaction, until a block carries it again.
+  // Only the UTXOs of the bootstrap's set are known of a pre-bootstrap transaction, until a block
+  // carries it again.
   'transaction {}: an input has lost its UTXO, or has another amount or script than its UTXO': `
     select encode(t.transaction_id, 'hex') from transaction_inputs i
     join transactions t on t.id = i.transaction_id
@@ -244,7 +249,10 @@ const transactions = ({ chainIndex, transactionId }: From): Faults => ({
         or o.covenant_id is distinct from u.covenant_id)))`,
 });
 
-/** Repeated columns of chain blocks and the checkpoint. Keys of pre-bootstrap blocks and transactions come from the same sequences. */
+/**
+ * Repeated columns of chain blocks and the checkpoint. Keys of pre-bootstrap blocks and
+ * transactions come from the same sequences.
+ */
 const chainRows = ({ chainIndex }: From): Faults => ({
   'chain block {}': `
     select format('%s has DAA score %s, timestamp %s, hash %s and blue score %s, its block %s, %s, %s and %s', c.index, c.daa_score, c.timestamp,

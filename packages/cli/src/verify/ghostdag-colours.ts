@@ -1,7 +1,8 @@
 /**
- * Colours of mergesets. A block is blue if no blue block has more than k blues in its anticone then. The database does not have k, since a
- * network may override it: each blue gives a lower bound of k, each red an upper bound, and bounds must not contradict each other. Crescendo
- * changed k, so blocks with a selected parent before its activation have separate bounds.
+ * Colours of mergesets. A block is blue if no blue block has more than k blues in its anticone
+ * then. The database does not have k, since a network may override it: each blue gives a lower
+ * bound of k, each red an upper bound, and bounds must not contradict each other. Crescendo changed
+ * k, so blocks with a selected parent before its activation have separate bounds.
  */
 import type { AnticoneSizes, DagBlock, DagWindow } from './ghostdag-window.ts';
 
@@ -35,7 +36,10 @@ export class ColouringBounds {
   readonly #before = unbounded();
   readonly #since = unbounded();
 
-  /** @param activationDaaScore the DAA score of the selected parent at which k changed; 0 if it never did */
+  /**
+   * @param activationDaaScore the DAA score of the selected parent at which k changed; 0 if it
+   * never did
+   */
   constructor(window: DagWindow, activationDaaScore: bigint) {
     this.#window = window;
     this.#activationDaaScore = activationDaaScore;
@@ -82,7 +86,10 @@ export class ColouringBounds {
     return faults;
   }
 
-  /** Walks down the selected chain until a chain block is in the member's past, where all further blues are, too. */
+  /**
+   * Walks down the selected chain until a chain block is in the member's past, where all further
+   * blues are, too.
+   */
   #needOf(
     member: bigint,
     { selectedParent, blues, own }: { selectedParent: bigint; blues: readonly bigint[]; own: AnticoneSizes },
@@ -112,7 +119,10 @@ export class ColouringBounds {
     }
   }
 
-  /** Returns the blue anticone size as the nearest block down the selected chain has it; undefined if none does. */
+  /**
+   * Returns the blue anticone size as the nearest block down the selected chain has it; undefined
+   * if none does.
+   */
   #sizeOf(blue: bigint, selectedParent: bigint, own: AnticoneSizes): number | undefined {
     let chainBlock = this.#window.get(selectedParent);
     for (let known: AnticoneSizes | undefined = own; known !== undefined; ) {

@@ -1,6 +1,7 @@
 /**
- * A window of the latest blocks of a DAG that tells whether one is in the past of another without walking the DAG. Selected parents form a tree,
- * in which jump pointers find ancestors in logarithmic time; the future of a block is its subtree and the subtrees of blocks that merge it.
+ * A window of the latest blocks of a DAG that tells whether one is in the past of another without
+ * walking the DAG. Selected parents form a tree, in which jump pointers find ancestors in
+ * logarithmic time; the future of a block is its subtree and the subtrees of blocks that merge it.
  */
 
 export interface DagBlock {
@@ -36,7 +37,9 @@ interface Node {
   jump: bigint | undefined;
   /** Whether the selected parent was unknown when the block was added. */
   isRoot: boolean;
-  /** Blocks that merge it beside their selected parent, of which none is a tree ancestor of another. */
+  /**
+   * Blocks that merge it beside their selected parent, of which none is a tree ancestor of another.
+   */
   mergedBy: bigint[];
 }
 
@@ -51,7 +54,10 @@ export class DagWindow {
     return this.#nodes.get(id)?.block;
   }
 
-  /** Adds a block, and forgets the oldest of too many. Its parents were added before, as far as they are known. */
+  /**
+   * Adds a block, and forgets the oldest of too many. Its parents were added before, as far as they
+   * are known.
+   */
   add(block: DagBlock): void {
     const { id, selectedParent } = block;
     const node: Node = { block, order: this.#next++, height: 0, jump: undefined, isRoot: false, mergedBy: [] };
@@ -70,7 +76,9 @@ export class DagWindow {
     if (oldest !== undefined && this.#nodes.size > WINDOW_BLOCKS) this.#nodes.delete(oldest);
   }
 
-  /** Whether a block equals another or is in its past; undefined if that depends on unknown blocks. */
+  /**
+   * Whether a block equals another or is in its past; undefined if that depends on unknown blocks.
+   */
   isInPast(ancestor: bigint, id: bigint): boolean | undefined {
     if (ancestor === id) return true;
     const node = this.#nodes.get(ancestor);
@@ -93,7 +101,10 @@ export class DagWindow {
     return canJoin ? further.block.id : parent.block.id;
   }
 
-  /** Whether a block equals another or is its ancestor along selected parents; undefined if the window ends before. */
+  /**
+   * Whether a block equals another or is its ancestor along selected parents; undefined if the
+   * window ends before.
+   */
   #isChainAncestor(ancestor: bigint, id: bigint): boolean | undefined {
     const target = this.#nodes.get(ancestor);
     let current = this.#nodes.get(id);

@@ -1,8 +1,9 @@
 /**
- * Invariant 7 of all blocks: selected parents, mergesets, their order and colours equal those of GHOSTDAG (rusty-kaspa,
- * consensus/src/processes/ghostdag), recomputed from parents, blue work and hashes, which the block's hash commits to. Blocks are read in the
- * order of blue work, so parents come first, and a window of the latest is kept; mergesets hardly ever reach below it. Checks that depend on
- * blocks below the window, or on pre-bootstrap ones, are left out.
+ * Invariant 7 of all blocks: selected parents, mergesets, their order and colours equal those of
+ * GHOSTDAG (rusty-kaspa, consensus/src/processes/ghostdag), recomputed from parents, blue work and
+ * hashes, which the block's hash commits to. Blocks are read in the order of blue work, so parents
+ * come first, and a window of the latest is kept; mergesets hardly ever reach below it. Checks that
+ * depend on blocks below the window, or on pre-bootstrap ones, are left out.
  */
 import { toHex, workFromBits } from '@kasgres/kaspa';
 import type { Queryable } from '@kasgres/state';
@@ -65,7 +66,10 @@ class GhostdagChecker {
   readonly #window = new DagWindow();
   readonly #colours: ColouringBounds;
 
-  /** By key of a block that was referred to before it came: the hash of a referring block, hex. Most are pre-bootstrap and never come. */
+  /**
+   * By key of a block that was referred to before it came: the hash of a referring block, hex. Most
+   * are pre-bootstrap and never come.
+   */
   readonly #awaited = new Map<bigint, string>();
   /** The least blue work of checked blocks. Others only fill the window. */
   readonly #checkedFrom: bigint;
@@ -135,7 +139,10 @@ class GhostdagChecker {
     }
   }
 
-  /** The mergeset beside the selected parent is the past of the other parents without the past of the selected parent. */
+  /**
+   * The mergeset beside the selected parent is the past of the other parents without the past of
+   * the selected parent.
+   */
   *#wrongMembers({ selectedParent, parents }: DagBlock, merged: ReadonlySet<bigint>): Generator<string> {
     const others = [...merged].filter((id) => id !== selectedParent);
     const reached = new Set(parents);

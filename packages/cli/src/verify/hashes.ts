@@ -1,4 +1,7 @@
-/** Invariant 8: ids, hashes, merkle roots, and types and addresses of scripts recomputed from stored rows equal the stored ones. */
+/**
+ * Invariant 8: ids, hashes, merkle roots, and types and addresses of scripts recomputed from stored
+ * rows equal the stored ones.
+ */
 import {
   classifyScript,
   type CoinbasePayload,
@@ -94,7 +97,10 @@ interface ScriptRow {
   address: string | null;
 }
 
-/** Checks that each script has one row. Returns the faults, one sentence each (the first 20 of a kind). */
+/**
+ * Checks that each script has one row. Returns the faults, one sentence each (the first 20 of a
+ * kind).
+ */
 export async function checkScripts(db: Queryable): Promise<string[]> {
   const name = await findNetworkName(db);
   const network = findNetwork(name ?? '');

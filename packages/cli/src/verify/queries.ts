@@ -2,14 +2,18 @@
 import { type Crescendo, findNetwork } from '@kasgres/kaspa';
 import { isStandby, type Queryable } from '@kasgres/state';
 
-/** Queries for faults, by a sentence in which `{}` stands for the value that each row of the query has. */
+/**
+ * Queries for faults, by a sentence in which `{}` stands for the value that each row of the query
+ * has.
+ */
 export type Faults = Readonly<Record<string, string>>;
 
 /** Returns the faults, one sentence each (the first 20 of a kind). */
 export async function findFaults(db: Queryable, faults: Faults): Promise<string[]> {
   const found: string[] = [];
   for (const [fault, sql] of Object.entries(faults)) {
-    // Materialized, since the limit makes the planner expect an early end, and there is usually no fault.
+    // Materialized, since the limit makes the planner expect an early end, and there is usually no
+    // fault.
     const { rows } = await db.query<{ value: string }>(
       `with faults (value) as materialized (${sql}) select distinct value::text from faults limit 20`,
     );
@@ -24,7 +28,9 @@ export async function findNetworkName(db: Queryable): Promise<string | undefined
   return rows[0]?.network;
 }
 
-/** Returns the hard fork of the indexed network; undefined if its rules are in force since genesis. */
+/**
+ * Returns the hard fork of the indexed network; undefined if its rules are in force since genesis.
+ */
 export async function findCrescendo(db: Queryable): Promise<Crescendo | undefined> {
   return findNetwork((await findNetworkName(db)) ?? '')?.crescendo;
 }
@@ -58,7 +64,10 @@ export interface UtxoSetLoad {
   utxoCount: number;
 }
 
-/** Returns the progress of loading the UTXO set of the next bootstrap block, if there is one. Standbys do not have its unlogged tables. */
+/**
+ * Returns the progress of loading the UTXO set of the next bootstrap block, if there is one.
+ * Standbys do not have its unlogged tables.
+ */
 export async function findUtxoSetLoad(db: Queryable): Promise<UtxoSetLoad | undefined> {
   if (await isStandby(db)) return undefined;
   const { rows } = await db.query<UtxoSetLoad>(

@@ -1,6 +1,7 @@
 /**
- * The point from which facts are verified: a chain block, and keys. Keys are assigned in the order of first writing, so tables are read from the
- * keys on. Merged blocks are written before the chain block, so everything of the chain is selected by chain index, never by keys.
+ * The point from which facts are verified: a chain block, and keys. Keys are assigned in the order
+ * of first writing, so tables are read from the keys on. Merged blocks are written before the chain
+ * block, so everything of the chain is selected by chain index, never by keys.
  */
 import { FatalError } from '@kasgres/runtime';
 import type { Queryable } from '@kasgres/state';

@@ -1,6 +1,6 @@
 /**
- * Rebuilds blocks from stored rows, page by page, for invariant 8. It decodes by the comments of the schema (migrations/0001_schema.sql), not
- * with the code that encoded the rows.
+ * Rebuilds blocks from stored rows, page by page, for invariant 8. It decodes by the comments of
+ * the schema (migrations/0001_schema.sql), not with the code that encoded the rows.
  */
 import {
   type Crescendo,

@@ -55,7 +55,10 @@ interface OutputRow {
 }
 
 const PAGE = 2000;
-/** As JSON, which is about the text of their rows. A miner can put many large transactions after each other. */
+/**
+ * As JSON, which is about the text of their rows. A miner can put many large transactions after
+ * each other.
+ */
 const PAGE_BYTES = 32 * 2 ** 20;
 /** Fewer, since the same goes for variants. */
 const VARIANTS_PAGE = 250;
@@ -99,7 +102,10 @@ const SELECT_OUTPUTS = `
   where o.transaction_id = any($1)
   order by o.transaction_id, o.index`;
 
-/** A pre-bootstrap transaction that a block carries again keeps its key: its rows are newer than the key suggests. */
+/**
+ * A pre-bootstrap transaction that a block carries again keeps its key: its rows are newer than the
+ * key suggests.
+ */
 const preBootstrap = (key: string, above: string, from: string): string =>
   `${key} < ${above} and ${key} in (select transaction_id from block_transactions where block_id >= ${from})`;
 

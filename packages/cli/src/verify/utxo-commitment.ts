@@ -1,9 +1,10 @@
 /**
- * Invariant 8 of UTXO sets: their MuHash equals the commitment in a header, of the latest bootstrap block and of the checkpoint's block. A chain
- * block commits to the set after its own acceptance, so the current set proves everything that was accepted since.
+ * Invariant 8 of UTXO sets: their MuHash equals the commitment in a header, of the latest bootstrap
+ * block and of the checkpoint's block. A chain block commits to the set after its own acceptance,
+ * so the current set proves everything that was accepted since.
  *
- * A set is copied into a file and hashed from there on all cores. Hashing takes about twenty times as long as copying; a snapshot that was
- * open during it would hold vacuum up.
+ * A set is copied into a file and hashed from there on all cores. Hashing takes about twenty times
+ * as long as copying; a snapshot that was open during it would hold vacuum up.
  */
 import { randomUUID } from 'node:crypto';
 import { type FileHandle, open, rm } from 'node:fs/promises';
@@ -52,7 +53,10 @@ const SELECT_UTXOS: Readonly<Record<UtxoSet, string>> = {
   bootstrap_utxos: selectUtxos('bootstrap_utxos', 'u.covenant_id'),
 };
 
-/** Returns estimates from the planner's statistics, since counting the rows would take as long as some checks. */
+/**
+ * Returns estimates from the planner's statistics, since counting the rows would take as long as
+ * some checks.
+ */
 export async function estimateHashing(db: Queryable, set: UtxoSet): Promise<{ utxos: number; seconds: number }> {
   const { rows } = await db.query<{ utxos: number }>(
     `select case when reltuples > 0 then reltuples::float8 else (select count(*) from ${set})::float8 end as utxos
@@ -72,7 +76,10 @@ export interface CommittedSet {
   file: FileHandle;
 }
 
-/** Copies a set, inside a transaction that reads one state of the database. @returns undefined before the first bootstrap */
+/**
+ * Copies a set, inside a transaction that reads one state of the database.
+ * @returns undefined before the first bootstrap
+ */
 export async function copyCommittedSet(client: PoolClient, set: UtxoSet): Promise<CommittedSet | undefined> {
   const { rows } = await client.query<{ hash: Buffer; utxo_commitment: Buffer }>(SELECT_COMMITMENT[set]);
   const [row] = rows;
@@ -107,7 +114,10 @@ export async function checkCommittedSet(
   }
 }
 
-/** Copies and hashes a set; with a client, inside its open transaction. @returns the faults, one sentence each */
+/**
+ * Copies and hashes a set; with a client, inside its open transaction.
+ * @returns the faults, one sentence each
+ */
 export async function checkUtxoCommitment(db: Pool | PoolClient, set: UtxoSet = 'bootstrap_utxos'): Promise<string[]> {
   const client = 'release' in db ? db : await db.connect();
   try {

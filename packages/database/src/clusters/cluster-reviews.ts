@@ -1,6 +1,7 @@
 /**
- * Reviews of clusters that have reached their size limit. A merge beyond the limit is held. An approval raises the limit, and the indexer then
- * carries out the approved merges in order, or holds them again.
+ * Reviews of clusters that have reached their size limit. A merge beyond the limit is held. An
+ * approval raises the limit, and the indexer then carries out the approved merges in order, or
+ * holds them again.
  */
 import { toHex } from '@kasgres/kaspa';
 import { type Kysely, sql } from 'kysely';
@@ -17,11 +18,17 @@ interface ClusterAtLimit {
   transactions: bigint;
   /** Size with all held merges. */
   sizeWithHeld: bigint;
-  /** Transaction id of the first held merge whose transaction is indexed; undefined if RETENTION removed all. */
+  /**
+   * Transaction id of the first held merge whose transaction is indexed; undefined if RETENTION
+   * removed all.
+   */
   transactionId: string | undefined;
 }
 
-/** Held merges with the clusters of their two scripts. A script without a cluster counts as a cluster of size 1. */
+/**
+ * Held merges with the clusters of their two scripts. A script without a cluster counts as a
+ * cluster of size 1.
+ */
 const HELD = sql`
   held as (
     select h.id, h.transaction_id, h.transactions, coalesce(cluster_of(h.script_id), h.script_id) as one,
@@ -38,7 +45,10 @@ const HELD = sql`
       from sides left join clusters own on own.id = sides.cluster_id left join clusters others on others.id = sides.other_id
   )`;
 
-/** Returns clusters ordered by their number of held merges. Each merge counts for the larger of its clusters. */
+/**
+ * Returns clusters ordered by their number of held merges. Each merge counts for the larger of its
+ * clusters.
+ */
 export async function listClustersAtLimit(db: Kysely<Database>): Promise<ClusterAtLimit[]> {
   const { rows } = await sql<{
     address: string | null;
@@ -109,8 +119,10 @@ export function approveCluster(
 }
 
 /**
- * Rejects the merges of clusters that a transaction was the first to tie, permanently. Later transactions that tie the same clusters are held
- * again. @returns the number of rejected merges */
+ * Rejects the merges of clusters that a transaction was the first to tie, permanently. Later
+ * transactions that tie the same clusters are held again.
+ * @returns the number of rejected merges
+ */
 export function rejectHeldMerges(db: Kysely<Database>, transactionId: Uint8Array): Promise<number> {
   return db.transaction().execute(async (transaction) => {
     await lockClusters(transaction);

@@ -66,7 +66,10 @@ async function takeMarks(): Promise<bigint[]> {
   return rows.map(({ script_id }) => script_id).sort((a, b) => Number(a - b));
 }
 
-/** Puts one cluster, or a single script, below another by hand, as a merge does: their rings become one. */
+/**
+ * Puts one cluster, or a single script, below another by hand, as a merge does: their rings become
+ * one.
+ */
 async function joinRings(root: bigint, other: bigint): Promise<void> {
   await database.pool.query(
     'insert into cluster_members (script_id, next_id, previous_id) values ($1, $1, $1) on conflict do nothing',

@@ -1,6 +1,7 @@
 /**
- * The name of a cluster follows from the tags of its members, which are counted by name, label and link (`cluster_names`, `cluster_labels`,
- * `cluster_links`): a merge adds counts, undoing it subtracts them, and neither reads the members of the larger cluster. Every change of tags or
+ * The name of a cluster follows from the tags of its members, which are counted by name, label and
+ * link (`cluster_names`, `cluster_labels`, `cluster_links`): a merge adds counts, undoing it
+ * subtracts them, and neither reads the members of the larger cluster. Every change of tags or
  * clusters must update these counts in its transaction, under the lock of the checkpoint.
  */
 import type { ClientBase } from 'pg';
@@ -20,7 +21,10 @@ const COUNTS = [
   { table: 'cluster_links', key: 'confidence_level, link', of: `select t.confidence_level, t.link where t.link <> ''` },
 ] as const;
 
-/** The name of the cluster `c`, if all its names are of one owner: one name, or names that each have the only actor. */
+/**
+ * The name of the cluster `c`, if all its names are of one owner: one name, or names that each have
+ * the only actor.
+ */
 const NAME_OF_CLUSTER = `
   select case when count(*) = 1 or count(distinct actor) filter (where actor <> '') = 1 and bool_and(actor <> '')
               then (array_agg(name order by addresses desc, name collate "C"))[1] end as name
@@ -49,8 +53,9 @@ export async function moveClusterTags(client: Client, fromCluster: bigint, toClu
 }
 
 /**
- * Undoes a merge: subtracts the tags of the split-off members from the cluster, and renames both. The split-off members must form a ring
- * again. A single script without a ring is not a cluster and has no counts.
+ * Undoes a merge: subtracts the tags of the split-off members from the cluster, and renames both.
+ * The split-off members must form a ring again. A single script without a ring is not a cluster and
+ * has no counts.
  */
 export async function splitClusterTags(client: Client, fromCluster: bigint, splitCluster: bigint): Promise<void> {
   const { rows } = await client.query<{ script_id: bigint; is_member: boolean }>(
@@ -80,7 +85,10 @@ async function countTags(client: Client, { scriptIds, clusterIds }: Members, sig
   if (sign < 0) await dropZeros(client, [...new Set(clusterIds)]);
 }
 
-/** Updates the counts by the changed tags in the table `retagged_members` (write-tags.ts), and renames the clusters. */
+/**
+ * Updates the counts by the changed tags in the table `retagged_members` (write-tags.ts), and
+ * renames the clusters.
+ */
 export async function recountTags(client: Client, clusterIds: readonly bigint[]): Promise<void> {
   if (clusterIds.length === 0) return;
   const source = `
@@ -115,9 +123,11 @@ async function dropZeros(client: Client, clusterIds: readonly bigint[]): Promise
 }
 
 /**
- * Names clusters by the counts of their members' tags: by their only name, with all labels and the most confident link (of several, the most
- * frequent). Names of one actor are one name, of which the most frequent spelling counts. Members with several names give no name. If a name appears or disappears, `pending_tag_flags` gets a row, so that the flags of the
- * members are updated. Counts of former clusters are deleted.
+ * Names clusters by the counts of their members' tags: by their only name, with all labels and the
+ * most confident link (of several, the most frequent). Names of one actor are one name, of which
+ * the most frequent spelling counts. Members with several names give no name. If a name appears or
+ * disappears, `pending_tag_flags` gets a row, so that the flags of the members are updated. Counts
+ * of former clusters are deleted.
  */
 export async function resolveClusterTags(client: Client, clusterIds: readonly bigint[]): Promise<void> {
   const distinctIds = [...new Set(clusterIds)];

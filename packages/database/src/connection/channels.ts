@@ -1,6 +1,7 @@
 /**
- * Notifications without a payload. Everybody who may connect can notify any channel whose name is known to them, and a listener receives each one: so the
- * names end with a secret that only the programs can read.
+ * Notifications without a payload. Everybody who may connect can notify any channel whose name is
+ * known to them, and a listener receives each one: so the names end with a secret that only the
+ * programs can read.
  */
 import type { ClientBase } from 'pg';
 

@@ -1,4 +1,7 @@
-/** Sessions have the settings that the programs rely on, over TLS as libpq would, and without what the environment says. */
+/**
+ * Sessions have the settings that the programs rely on, over TLS as libpq would, and without what
+ * the environment says.
+ */
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { createServer, type Server, type Socket } from 'node:net';
@@ -78,7 +81,10 @@ test('a connection whose settings did not arrive is refused', async () => {
 /** With its length, the first message of a client that asks for TLS. */
 const SSL_REQUEST = Buffer.from('0000000804d2162f', 'hex');
 
-/** Terminates TLS before the server, as a managed Postgres would, and refuses clients that do not ask for it. */
+/**
+ * Terminates TLS before the server, as a managed Postgres would, and refuses clients that do not
+ * ask for it.
+ */
 async function startTls(key: Buffer, cert: Buffer): Promise<{ server: Server; port: number }> {
   const { hostname, port } = new URL(database.url);
   const server = createServer((socket: Socket) => {

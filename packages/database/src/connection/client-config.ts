@@ -1,12 +1,16 @@
-/** How all connections to Postgres are opened: what the address says, and then the settings that the programs rely on. */
+/**
+ * How all connections to Postgres are opened: what the address says, and then the settings that the
+ * programs rely on.
+ */
 import { readFileSync } from 'node:fs';
 import { type DatabaseAddress, readDatabaseUrl } from '@kasgres/runtime';
 import type { ClientConfig } from 'pg';
 import pgpass, { type PasswordTarget } from 'pgpass';
 
 /**
- * Settings of a server, a database or a role that would change the meaning of statements and results. They are set for each session, after
- * everything else. `kasgres.pinned` shows whether they arrived.
+ * Settings of a server, a database or a role that would change the meaning of statements and
+ * results. They are set for each session, after everything else. `kasgres.pinned` shows whether
+ * they arrived.
  */
 export const PINNED = {
   'kasgres.pinned': 'yes',
@@ -56,7 +60,10 @@ export function clientConfig(url: string, settings: Readonly<Record<string, stri
   };
 }
 
-/** Returns the password that libpq would use: of PGPASSWORD, else of a password file. pg, which calls it, warns if it has to read the file. */
+/**
+ * Returns the password that libpq would use: of PGPASSWORD, else of a password file. pg, which
+ * calls it, warns if it has to read the file.
+ */
 const findPassword = (async (target: PasswordTarget): Promise<string | undefined> => {
   return process.env['PGPASSWORD'] ?? (await new Promise((resolve) => pgpass(target, resolve)));
   // The types of pg lack the parameter and that there may be none.

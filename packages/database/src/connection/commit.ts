@@ -11,7 +11,10 @@ const IN_THE_FUTURE = '22023';
 /** The outcome of a commit is unknown. Call `hasCommitted` before the work is repeated. */
 export class UnknownCommitError extends Error {
   override readonly name = 'UnknownCommitError';
-  /** @throws Error while the outcome is unknown: the server is unreachable, or the transaction is in progress */
+  /**
+   * @throws Error while the outcome is unknown: the server is unreachable, or the transaction is in
+   * progress
+   */
   readonly hasCommitted: () => Promise<boolean>;
 
   constructor(hasCommitted: () => Promise<boolean>, cause: unknown) {
@@ -21,7 +24,8 @@ export class UnknownCommitError extends Error {
 }
 
 /**
- * Does the work in one transaction. Any error but an UnknownCommitError means that it was rolled back.
+ * Does the work in one transaction. Any error but an UnknownCommitError means that it was rolled
+ * back.
  * @throws UnknownCommitError if the response to the commit was lost
  */
 export async function commit(
@@ -51,8 +55,8 @@ async function begin(transaction: Transaction<Database>): Promise<string> {
 }
 
 /**
- * After a crash or a failover the id of an uncommitted transaction may be assigned again. Then lost work may count as done, but never the
- * other way round.
+ * After a crash or a failover the id of an uncommitted transaction may be assigned again. Then lost
+ * work may count as done, but never the other way round.
  */
 async function hasCommitted(db: Kysely<Database>, number: string): Promise<boolean> {
   try {

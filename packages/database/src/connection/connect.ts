@@ -1,6 +1,7 @@
 /**
- * A pool of connections, with Kysely for reads. Type parsers are set for this pool only, not for all users of `pg` in the process: 64-bit
- * integers are bigint, numeric is decimal text, dates are text.
+ * A pool of connections, with Kysely for reads. Type parsers are set for this pool only, not for
+ * all users of `pg` in the process: 64-bit integers are bigint, numeric is decimal text, dates are
+ * text.
  */
 import { Kysely, PostgresDialect } from 'kysely';
 import { Pool, type PoolClient, type PoolConfig, types } from 'pg';
@@ -21,20 +22,27 @@ export interface ConnectOptions {
   /** The server cancels a statement that takes longer. No limit by default. */
   statementTimeoutMs?: number;
   /**
-   * Client-side timeout for a connection that no longer responds. Set it some seconds above `statementTimeoutMs`, whose error cannot arrive
-   * over such a connection.
+   * Client-side timeout for a connection that no longer responds. Set it some seconds above
+   * `statementTimeoutMs`, whose error cannot arrive over such a connection.
    */
   queryTimeoutMs?: number;
   /**
-   * For statements that may take long: after this silence the server is asked over another connection whether it still works on the
-   * statement; if not, the query fails. Do not combine with `queryTimeoutMs`.
+   * For statements that may take long: after this silence the server is asked over another
+   * connection whether it still works on the statement; if not, the query fails. Do not combine
+   * with `queryTimeoutMs`.
    */
   askAfterSilenceMs?: number;
-  /** Queries are sent without waiting for the response to the one before. Copying from the server and cursors are not possible then. */
+  /**
+   * Queries are sent without waiting for the response to the one before. Copying from the server
+   * and cursors are not possible then.
+   */
   pipeline?: boolean;
   /** How long a query waits for a connection. */
   connectTimeoutMs?: number;
-  /** Maximum number of queries that wait for a connection: further ones fail at once. No limit by default. */
+  /**
+   * Maximum number of queries that wait for a connection: further ones fail at once. No limit by
+   * default.
+   */
   maxWaiting?: number;
   /** Settings of Postgres for these sessions, `{ work_mem: '64MB' }`. */
   settings?: Readonly<Record<string, string>>;
@@ -66,7 +74,8 @@ export function connect(options: ConnectOptions): Connection {
     ...(options.statementTimeoutMs === undefined ? {} : { statement_timeout: options.statementTimeoutMs }),
     ...(options.askAfterSilenceMs === undefined ? {} : { verify: noteSession }),
   });
-  // Without listeners a broken connection would crash the process. An idle one emits on the pool, one in use on the client.
+  // Without listeners a broken connection would crash the process. An idle one emits on the pool,
+  // one in use on the client.
   pool.on('error', (error) => options.onIdleError?.(error));
   pool.on('connect', (client) => client.on('error', () => {}));
   if (options.queryTimeoutMs !== undefined) cutAfterSilence(pool, options.queryTimeoutMs);

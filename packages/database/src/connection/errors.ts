@@ -16,13 +16,16 @@ export class PoolExhaustedError extends Error {
   }
 }
 
-/** Classes of SQLSTATE for an unavailable server: connection, resources, operator intervention, system. */
+/**
+ * Classes of SQLSTATE for an unavailable server: connection, resources, operator intervention,
+ * system.
+ */
 const UNAVAILABLE_CLASSES = new Set(['08', '53', '57', '58']);
 /** A statement that exceeded its time limit. Its class is that of operator intervention. */
 const QUERY_CANCELED = '57014';
 /**
- * Serialization failure, deadlock, lock not available, and a server that is read-only because it is not the primary yet: the
- * transaction may succeed next time.
+ * Serialization failure, deadlock, lock not available, and a server that is read-only because it is
+ * not the primary yet: the transaction may succeed next time.
  */
 const RETRYABLE = new Set(['40001', '40P01', '55P03', '25006']);
 const IN_FAILED_TRANSACTION = '25P02';
@@ -40,10 +43,15 @@ const LOST_CONNECTION = [
   'Cannot use a pool after calling end on the pool',
 ];
 
-/** Classes of SQLSTATE for values that the schema refuses: data exception, constraint violation, program limit exceeded. */
+/**
+ * Classes of SQLSTATE for values that the schema refuses: data exception, constraint violation,
+ * program limit exceeded.
+ */
 const DATA_CLASSES = new Set(['22', '23', '54']);
 
-/** System calls on sockets, and the look-up of a host. `read` and `write` are those of files, too. */
+/**
+ * System calls on sockets, and the look-up of a host. `read` and `write` are those of files, too.
+ */
 const SOCKET_CALLS = new Set(['connect', 'getaddrinfo', 'read', 'write', 'shutdown']);
 /** Error codes of `read` and `write` that only files have. */
 const FILE_CODES = new Set(['ENOSPC', 'EDQUOT', 'EIO', 'EFBIG', 'EROFS', 'EISDIR']);
@@ -52,7 +60,10 @@ function isSocketError({ syscall, code, path }: NodeJS.ErrnoException): boolean 
   return SOCKET_CALLS.has(syscall ?? '') && !FILE_CODES.has(code ?? '') && path === undefined;
 }
 
-/** Returns whether the database is unreachable or shutting down: the request may succeed later, with a new connection. */
+/**
+ * Returns whether the database is unreachable or shutting down: the request may succeed later, with
+ * a new connection.
+ */
 export function isDatabaseUnavailable(error: unknown): boolean {
   if (error instanceof DatabaseError) {
     return error.code !== QUERY_CANCELED && UNAVAILABLE_CLASSES.has(error.code?.slice(0, 2) ?? '');
@@ -71,7 +82,10 @@ export function isInFailedTransaction(error: unknown): boolean {
   return error instanceof DatabaseError && error.code === IN_FAILED_TRANSACTION;
 }
 
-/** Returns whether a statement failed because of the values that it was given, so that it would fail again with the same ones. */
+/**
+ * Returns whether a statement failed because of the values that it was given, so that it would fail
+ * again with the same ones.
+ */
 export function isDataError(error: unknown): boolean {
   return error instanceof DatabaseError && DATA_CLASSES.has(error.code?.slice(0, 2) ?? '');
 }
@@ -86,14 +100,16 @@ export function isDiskFull(error: unknown): boolean {
   return error instanceof DatabaseError && error.code === DISK_FULL;
 }
 
-/** Returns whether no connection of the pool became free in time, or too many queries wait for one. */
+/**
+ * Returns whether no connection of the pool became free in time, or too many queries wait for one.
+ */
 export function isPoolExhausted(error: unknown): boolean {
   return error instanceof PoolExhaustedError || (error instanceof Error && error.message === POOL_TIMEOUT);
 }
 
 /**
- * Returns whether the whole transaction may be retried. After a lost connection the outcome of a commit is unknown: read the checkpoint
- * before a retry.
+ * Returns whether the whole transaction may be retried. After a lost connection the outcome of a
+ * commit is unknown: read the checkpoint before a retry.
  */
 export function isRetryableDatabaseError(error: unknown): boolean {
   if (error instanceof DatabaseError && RETRYABLE.has(error.code ?? '')) return true;

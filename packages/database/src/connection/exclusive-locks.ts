@@ -1,14 +1,17 @@
 /**
- * Locks that block readers, as `alter table`, `drop index` and `truncate` need them. A pending request for such a lock waits for every
- * transaction that has read the table, and blocks all later ones, including those of the API. So the transaction gives up after a second, lets
- * the others through, is retried, and reports the sessions that block it.
+ * Locks that block readers, as `alter table`, `drop index` and `truncate` need them. A pending
+ * request for such a lock waits for every transaction that has read the table, and blocks all later
+ * ones, including those of the API. So the transaction gives up after a second, lets the others
+ * through, is retried, and reports the sessions that block it.
  */
 import { sleep } from '@kasgres/runtime';
 import { type ClientBase, DatabaseError, type Pool } from 'pg';
 import { IS_ANALYST } from '../logins/analysts.ts';
 import { inTransaction } from './in-transaction.ts';
 
-/** How long readers may be blocked. Deadlocks are detected after a second, too (`deadlock_timeout`). */
+/**
+ * How long readers may be blocked. Deadlocks are detected after a second, too (`deadlock_timeout`).
+ */
 const LOCK_TIMEOUT_MS = 1_000;
 const FIRST_PAUSE_MS = 2_000;
 const LONGEST_PAUSE_MS = 10_000;
@@ -38,7 +41,9 @@ export type EndableSessions = 'none' | 'analysts' | 'all';
 export interface ExclusiveLockOptions {
   /** Another connection, which finds the blocking sessions. */
   observer: Pick<Pool, 'query'>;
-  /** Called after each failed attempt with the blocking sessions, and those that were terminated. */
+  /**
+   * Called after each failed attempt with the blocking sessions, and those that were terminated.
+   */
   onBlocked?: ((blocking: readonly BlockingSession[], ended: readonly BlockingSession[]) => void) | undefined;
   /** Which blocking sessions to terminate. */
   endSessions?: EndableSessions | undefined;

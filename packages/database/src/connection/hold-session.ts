@@ -7,13 +7,18 @@ const REOPEN_MS = 1000;
 export interface SessionOptions {
   config: ClientConfig;
   signal: AbortSignal;
-  /** Runs in each new session until `ended` is aborted: by the signal, or when the session is lost. */
+  /**
+   * Runs in each new session until `ended` is aborted: by the signal, or when the session is lost.
+   */
   use: (client: Client, ended: AbortSignal) => Promise<void>;
   /** Called with what ended a session before the signal, and with failures to open one. */
   onLost: (error: unknown) => void;
 }
 
-/** Holds a session, and opens another one a second after it is lost. Resolves after the signal, when the session is closed. */
+/**
+ * Holds a session, and opens another one a second after it is lost. Resolves after the signal, when
+ * the session is closed.
+ */
 export async function holdSession(options: SessionOptions): Promise<void> {
   const { signal, onLost } = options;
   while (!signal.aborted) {

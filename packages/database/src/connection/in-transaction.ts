@@ -2,8 +2,9 @@ import type { ClientBase } from 'pg';
 import { isPipelined } from './in-pipeline.ts';
 
 /**
- * Begins a transaction that sees one snapshot. RETENTION exchanges partitions while it has `blocks` locked. A transaction whose snapshot is older
- * than that, and which reads partitions afterwards, would find neither the removed rows nor those that took their place, so it waits for the lock
+ * Begins a transaction that sees one snapshot. RETENTION exchanges partitions while it has `blocks`
+ * locked. A transaction whose snapshot is older than that, and which reads partitions afterwards,
+ * would find neither the removed rows nor those that took their place, so it waits for the lock
  * before its first statement takes the snapshot.
  */
 export const BEGIN_SNAPSHOT =

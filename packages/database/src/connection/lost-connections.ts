@@ -1,6 +1,7 @@
 /**
- * Cuts connections that died without a sign. A plain time limit does for short statements. Where a statement may take an hour, as an index
- * build does, the server is asked over another connection whether it still works on it.
+ * Cuts connections that died without a sign. A plain time limit does for short statements. Where a
+ * statement may take an hour, as an index build does, the server is asked over another connection
+ * whether it still works on it.
  */
 import type { Socket } from 'node:net';
 import { Client, DatabaseError, type Pool, type PoolClient } from 'pg';
@@ -12,7 +13,10 @@ const RESPONSE_WITHIN_MS = 5_000;
 
 interface Session {
   processId: number;
-  /** The bytes that we had written when the last statement was done. More have been written exactly while a statement is under way. */
+  /**
+   * The bytes that we had written when the last statement was done. More have been written exactly
+   * while a statement is under way.
+   */
   bytesWrittenWhenIdle: number;
 }
 
@@ -22,14 +26,18 @@ const sessions = new WeakMap<PoolClient, Session>();
 export const socketOf = (client: Pick<PoolClient, 'connection'>): Socket => client.connection.stream as Socket;
 
 /**
- * Cuts a connection in use on which nothing has arrived for `limitMs`: its query fails, and the pool drops it. The `query_timeout` of pg
- * would leave it in the pool, for the next query to wait on.
+ * Cuts a connection in use on which nothing has arrived for `limitMs`: its query fails, and the
+ * pool drops it. The `query_timeout` of pg would leave it in the pool, for the next query to wait
+ * on.
  */
 export function cutAfterSilence(pool: Pool, limitMs: number): void {
   onSilence(pool, limitMs, (client) => void socketOf(client).destroy());
 }
 
-/** For the option `verify` of a pool that `cutWhenLost` watches: notes the backend of a new connection. */
+/**
+ * For the option `verify` of a pool that `cutWhenLost` watches: notes the backend of a new
+ * connection.
+ */
 export function noteSession(client: PoolClient, done: (error?: Error) => void): void {
   client.on('drain', () => {
     const session = sessions.get(client);
@@ -45,8 +53,9 @@ export function noteSession(client: PoolClient, done: (error?: Error) => void): 
 }
 
 /**
- * Cuts a connection in use that has been silent for `afterMs` and whose statement the server does not work on, or cannot be asked about,
- * twice in a row: the first time, the response may be on its way.
+ * Cuts a connection in use that has been silent for `afterMs` and whose statement the server does
+ * not work on, or cannot be asked about, twice in a row: the first time, the response may be on its
+ * way.
  */
 export function cutWhenLost(pool: Pool, url: string, afterMs: number): void {
   const suspectedAt = new WeakMap<PoolClient, number>();

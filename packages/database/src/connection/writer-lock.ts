@@ -1,6 +1,6 @@
 /**
- * Only one indexer writes to a database (invariant 2). The lock belongs to its connection: a crash releases it when the server notices the
- * lost connection.
+ * Only one indexer writes to a database (invariant 2). The lock belongs to its connection: a crash
+ * releases it when the server notices the lost connection.
  */
 import { FatalError, sleep } from '@kasgres/runtime';
 import type { ClientBase } from 'pg';

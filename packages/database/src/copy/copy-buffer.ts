@@ -1,6 +1,7 @@
 /**
- * Rows for `COPY … FROM STDIN (FORMAT binary)`: the fastest way into Postgres (docs/adr/0001). Fields are encoded straight into one
- * growing buffer. Format: PostgreSQL manual, COPY, "Binary Format".
+ * Rows for `COPY … FROM STDIN (FORMAT binary)`: the fastest way into Postgres (docs/adr/0001).
+ * Fields are encoded straight into one growing buffer. Format: PostgreSQL manual, COPY, "Binary
+ * Format".
  */
 import { type ClientBase, type Connection, Query } from 'pg';
 
@@ -17,10 +18,16 @@ const UINT32 = 2 ** 32;
 const NUMERIC_BASE = 10_000;
 const MAX_NUMBER = BigInt(Number.MAX_SAFE_INTEGER);
 
-/** The digits of the numeric that is being encoded, the least first. The largest column has 192 bits, which take 15. */
+/**
+ * The digits of the numeric that is being encoded, the least first. The largest column has 192
+ * bits, which take 15.
+ */
 const digits = new Uint16Array(16);
 
-/** Fills `digits` and returns their number. Most values are small, and arithmetic of numbers is several times as fast. */
+/**
+ * Fills `digits` and returns their number. Most values are small, and arithmetic of numbers is
+ * several times as fast.
+ */
 function toDigits(value: bigint): number {
   let count = 0;
   let rest = value;
@@ -50,14 +57,20 @@ export type FieldType =
 /** Encodes one row: `to.row()`, then each field in the order of the columns. */
 export type RowEncoder<Row> = (to: CopyBuffer, row: Row) => void;
 
-/** Created by the `createBuffer` of a table (define-copy-table.ts), whose compiled encoder calls the methods for single fields. */
+/**
+ * Created by the `createBuffer` of a table (define-copy-table.ts), whose compiled encoder calls the
+ * methods for single fields.
+ */
 export class CopyBuffer<Row = never> {
   readonly table: string;
   readonly columns: readonly string[];
   rows = 0;
   readonly #encode: RowEncoder<Row>;
   #buffer = Buffer.allocUnsafeSlow(INITIAL_BYTES);
-  /** A view of #buffer. It writes integers three times as fast as the methods of Buffer; they are big-endian by default, as in Postgres. */
+  /**
+   * A view of #buffer. It writes integers three times as fast as the methods of Buffer; they are
+   * big-endian by default, as in Postgres.
+   */
   #view = new DataView(this.#buffer.buffer);
   #length = 0;
 
@@ -182,7 +195,10 @@ export class CopyBuffer<Row = never> {
     }
   }
 
-  /** Writes the header of an array and returns the position of its elements. An empty array has no dimension. */
+  /**
+   * Writes the header of an array and returns the position of its elements. An empty array has no
+   * dimension.
+   */
   #beginArray(oid: number, count: number, elementBytes: number): number {
     const size = (count === 0 ? 12 : 20) + elementBytes;
     const at = this.#advance(4 + size);
@@ -222,10 +238,12 @@ export class CopyBuffer<Row = never> {
 }
 
 /**
- * Sends the rows of a buffer to its table, inside the client's transaction. Sends nothing for no rows.
+ * Sends the rows of a buffer to its table, inside the client's transaction. Sends nothing for no
+ * rows.
  *
- * The rows follow the statement at once, without waiting for the server to ask for them, so that further statements can be sent behind
- * them. The server ignores the rows if the statement fails (PostgreSQL manual, "Message Flow", COPY Operations).
+ * The rows follow the statement at once, without waiting for the server to ask for them, so that
+ * further statements can be sent behind them. The server ignores the rows if the statement fails
+ * (PostgreSQL manual, "Message Flow", COPY Operations).
  */
 export async function copyRows(client: ClientBase, buffer: CopyBuffer): Promise<void> {
   if (buffer.rows === 0) return;

@@ -77,7 +77,10 @@ test('each value of a row arrives in the column of its name', async () => {
   }
 });
 
-/** Is compiled and never called: `@ts-expect-error` is an error itself where the compiler finds none. */
+/**
+ * Is compiled and never called: `@ts-expect-error` is an error itself where the compiler finds
+ * none.
+ */
 export function rejectedByTheCompiler(): void {
   // @ts-expect-error: the table has no such column
   defineCopyTable('block_parents', { block_key: key });
@@ -123,7 +126,10 @@ type Swappable<Row> = {
   }[Exclude<keyof Row, A>];
 }[keyof Row];
 
-/** No table has two columns whose values can be swapped: `true` is an error here for a table that has. */
+/**
+ * No table has two columns whose values can be swapped: `true` is an error here for a table that
+ * has.
+ */
 export const NONE_SWAPPABLE: {
   [Table in keyof BatchRows]: [Swappable<BatchRow<Table>>] extends [never] ? true : Swappable<BatchRow<Table>>;
 } = {

@@ -1,6 +1,7 @@
 /**
- * One definition of the columns that COPY writes to a table gives the type of a row and the calls that encode it. A definition is
- * compiled once into straight-line code: it is as fast as calls written by hand, and a loop over the columns takes a third longer.
+ * One definition of the columns that COPY writes to a table gives the type of a row and the calls
+ * that encode it. A definition is compiled once into straight-line code: it is as fast as calls
+ * written by hand, and a loop over the columns takes a third longer.
  */
 import type { Kind } from '@kasgres/kaspa';
 import type { SelectType } from 'kysely';
@@ -51,7 +52,10 @@ export function reference<Target extends string, Role extends string>(): CopyCol
 
 type Columns = Readonly<Record<string, CopyColumn<never, unknown>>>;
 
-/** Columns of a table of the schema: each must exist there, with the type that its values are read back as. */
+/**
+ * Columns of a table of the schema: each must exist there, with the type that its values are read
+ * back as.
+ */
 type ColumnsOf<Table extends keyof DB> = {
   readonly [Name in keyof DB[Table]]?: CopyColumn<never, Stored<DB[Table][Name]>>;
 };
@@ -59,7 +63,10 @@ type ColumnsOf<Table extends keyof DB> = {
 type Stored<Column> = SelectType<Column> extends infer Value ? (Value extends string ? string : Value) : never;
 
 type ValueOf<Column> = Column extends CopyColumn<infer Value, unknown> ? Value : never;
-/** Numbers are of the kind of the column's name unless its definition says otherwise, so that two columns cannot be swapped. */
+/**
+ * Numbers are of the kind of the column's name unless its definition says otherwise, so that two
+ * columns cannot be swapped.
+ */
 type Named<Value, Name extends string> = Value extends readonly (infer Item)[]
   ? readonly Named<Item, Name>[]
   : Value extends number | bigint

@@ -1,6 +1,7 @@
 /**
- * Parents of levels 1 and up, run-length packed (comment on blocks.parents_by_level): neighbouring levels mostly have the
- * same parents. A run is u16 LE levels, u16 LE parents, then the parents' hashes.
+ * Parents of levels 1 and up, run-length packed (comment on blocks.parents_by_level): neighbouring
+ * levels mostly have the same parents. A run is u16 LE levels, u16 LE parents, then the parents'
+ * hashes.
  */
 import type { Hash } from '@kasgres/kaspa';
 

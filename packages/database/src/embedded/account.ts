@@ -1,9 +1,11 @@
 /**
- * The account that Postgres runs as. Postgres refuses root, so root runs it as an existing account: `postgres` if the system has it, else
- * `nobody`, which every Debian, Alpine and container has. User namespaces or ambient capabilities would give access to root's own files,
- * but containers forbid the former and lack the tools for the latter.
+ * The account that Postgres runs as. Postgres refuses root, so root runs it as an existing account:
+ * `postgres` if the system has it, else `nobody`, which every Debian, Alpine and container has.
+ * User namespaces or ambient capabilities would give access to root's own files, but containers
+ * forbid the former and lack the tools for the latter.
  *
- * Files that only root may reach, such as a checkout in /root, are copied to or kept in a directory that root owns and others may enter.
+ * Files that only root may reach, such as a checkout in /root, are copied to or kept in a directory
+ * that root owns and others may enter.
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -53,7 +55,8 @@ export async function run(
 }
 
 /**
- * Returns the account for a cluster: the user of this process, and for root the owner of an existing cluster, else a candidate.
+ * Returns the account for a cluster: the user of this process, and for root the owner of an
+ * existing cluster, else a candidate.
  * @throws {EmbeddedPostgresUnavailableError}
  */
 export async function chooseAccount(existingCluster: string | undefined): Promise<Account> {
@@ -84,8 +87,8 @@ async function findCandidate(): Promise<NonNullable<Account>> {
 }
 
 /**
- * Creates a directory that belongs to the account and that nobody else may enter: below `parent`, or in the shared directory if the
- * account cannot reach that.
+ * Creates a directory that belongs to the account and that nobody else may enter: below `parent`,
+ * or in the shared directory if the account cannot reach that.
  * @throws {EmbeddedPostgresUnavailableError}
  */
 export async function makeReachableDirectory(
@@ -106,7 +109,9 @@ export async function makeReachableDirectory(
   );
 }
 
-/** Tries to write, since access lists, read-only mounts and mapped users matter besides the mode. */
+/**
+ * Tries to write, since access lists, read-only mounts and mapped users matter besides the mode.
+ */
 async function giveTo(directory: string, account: NonNullable<Account>): Promise<boolean> {
   try {
     await chown(directory, account.uid, account.gid);
@@ -117,7 +122,9 @@ async function giveTo(directory: string, account: NonNullable<Account>): Promise
   return (await run('/bin/sh', ['-c', script, 'sh', directory], { account })).code === 0;
 }
 
-/** @throws {EmbeddedPostgresUnavailableError} if it cannot be created, or if others may write to it */
+/**
+ * @throws {EmbeddedPostgresUnavailableError} if it cannot be created, or if others may write to it
+ */
 export async function makeSharedDirectory(): Promise<string> {
   try {
     await mkdir(SHARED_DIRECTORY, { recursive: true, mode: 0o755 });

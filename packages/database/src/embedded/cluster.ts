@@ -1,8 +1,10 @@
 /**
- * A cluster on disk: a directory `cluster` with Postgres's `data` and the `password` of its superuser (mode 0600). If the account of Postgres
- * cannot reach it, because only root may enter, the cluster is in root's shared directory and `cluster` is a symbolic link to it.
+ * A cluster on disk: a directory `cluster` with Postgres's `data` and the `password` of its
+ * superuser (mode 0600). If the account of Postgres cannot reach it, because only root may enter,
+ * the cluster is in root's shared directory and `cluster` is a symbolic link to it.
  *
- * It is created aside and then renamed or linked, so that it is complete or missing, and of two racing starts one wins.
+ * It is created aside and then renamed or linked, so that it is complete or missing, and of two
+ * racing starts one wins.
  */
 import { randomBytes } from 'node:crypto';
 import { chown, lstat, readFile, realpath, rename, rm, symlink, writeFile } from 'node:fs/promises';
@@ -16,14 +18,18 @@ export const SUPERUSER = 'kasgres';
 /** Messages must be in English, and PG* variables of the caller must have no effect. */
 export const POSTGRES_ENV: NodeJS.ProcessEnv = { PATH: process.env['PATH'], LC_ALL: 'C', TZ: 'UTC' };
 
-/** Settings for an indexer on a small machine: many writes, in large transactions, durable. `initdb` writes them into postgresql.conf. */
+/**
+ * Settings for an indexer on a small machine: many writes, in large transactions, durable. `initdb`
+ * writes them into postgresql.conf.
+ */
 export const INDEXER_SETTINGS: Readonly<Record<string, string>> = {
   shared_buffers: '256MB',
   work_mem: '16MB',
   maintenance_work_mem: '256MB',
   max_wal_size: '4GB',
   checkpoint_timeout: '15min',
-  // These binaries are built without lz4, and pglz takes up to half a millisecond for a page, which the batch at the tip waits for.
+  // These binaries are built without lz4, and pglz takes up to half a millisecond for a page, which
+  // the batch at the tip waits for.
   wal_compression: 'off',
   // Nothing replicates from it, so a new index needs no WAL, only a disk sync.
   wal_level: 'minimal',
@@ -52,7 +58,10 @@ export interface Cluster {
   password: string;
 }
 
-/** Returns the real path of the cluster, by which a postmaster is recognised; undefined if there is none. */
+/**
+ * Returns the real path of the cluster, by which a postmaster is recognised; undefined if there is
+ * none.
+ */
 export async function findClusterDirectory(parent: string): Promise<string | undefined> {
   const path = join(parent, 'cluster');
   if ((await lstat(path).catch(() => undefined)) === undefined) return undefined;

@@ -1,4 +1,7 @@
-/** The embedded Postgres under what happens to processes: ended, killed in every combination, started twice. */
+/**
+ * The embedded Postgres under what happens to processes: ended, killed in every combination,
+ * started twice.
+ */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { chmod, chown, lstat, mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
@@ -70,7 +73,10 @@ async function readPostmasterPid(directory: string): Promise<number> {
   return Number((await readFile(join(directory, 'data', 'postmaster.pid'), 'utf8')).split('\n')[0]);
 }
 
-/** Kills the supervisor and everything under it but the postmaster: nobody is left to hear that the parent is gone. */
+/**
+ * Kills the supervisor and everything under it but the postmaster: nobody is left to hear that the
+ * parent is gone.
+ */
 async function killSupervisor(postmaster: number): Promise<void> {
   const supervisor = await findSupervisor(postmaster);
   const children = await readFile(`/proc/${supervisor}/task/${supervisor}/children`, 'utf8');
@@ -158,7 +164,8 @@ test('a lock file that names an unrelated process is ignored', async () => {
   const lockFile = join(first.directory, 'data', 'postmaster.pid');
   const text = await readFile(lockFile, 'utf8');
   await first.stop();
-  // Owned by the account of Postgres, as a reused process id may well be: such a process Postgres takes for another of it.
+  // Owned by the account of Postgres, as a reused process id may well be: such a process Postgres
+  // takes for another of it.
   const { uid, gid } = await stat(first.directory);
   const other = spawn('sleep', ['60'], { cwd: '/', uid, gid });
   cleanUps.push(async () => other.kill());

@@ -1,6 +1,7 @@
 /**
- * An embedded Postgres: kept in DATA_DIR for `kasgres start` without DATABASE_URL, temporary for tests. It listens on 127.0.0.1 with a
- * generated password, since other users of the machine can reach the loopback interface too.
+ * An embedded Postgres: kept in DATA_DIR for `kasgres start` without DATABASE_URL, temporary for
+ * tests. It listens on 127.0.0.1 with a generated password, since other users of the machine can
+ * reach the loopback interface too.
  */
 import { rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -59,7 +60,10 @@ export async function startEmbeddedPostgres({
   return { ...postgres, directory };
 }
 
-/** Starts an empty Postgres in a temporary directory, which is deleted when it stops. It is fast and not durable. */
+/**
+ * Starts an empty Postgres in a temporary directory, which is deleted when it stops. It is fast and
+ * not durable.
+ */
 export async function startTemporaryPostgres(): Promise<EmbeddedPostgres> {
   refuseWindows();
   const account = await chooseAccount(undefined);

@@ -1,4 +1,6 @@
-/** Starts Postgres on a cluster: finds a free port, starts it, and waits until its recovery is over. */
+/**
+ * Starts Postgres on a cluster: finds a free port, starts it, and waits until its recovery is over.
+ */
 import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import { type AddressInfo, createServer } from 'node:net';
@@ -12,7 +14,9 @@ import { type SupervisedPostgres, supervise } from './supervisor.ts';
 import { clientConfig } from '../connection/client-config.ts';
 
 const DATABASE = 'kasgres';
-/** Recovery after a crash replays up to `max_wal_size` of WAL before Postgres accepts connections. */
+/**
+ * Recovery after a crash replays up to `max_wal_size` of WAL before Postgres accepts connections.
+ */
 const READY_MS = 600_000;
 const ATTEMPTS = 5;
 
@@ -37,8 +41,8 @@ interface LaunchOptions {
 }
 
 /**
- * Starts Postgres and waits until it accepts connections. Retries, since another program may take the free port before Postgres does, and
- * backends of a killed Postgres may need a moment to exit.
+ * Starts Postgres and waits until it accepts connections. Retries, since another program may take
+ * the free port before Postgres does, and backends of a killed Postgres may need a moment to exit.
  */
 export async function launch(options: LaunchOptions): Promise<LaunchedPostgres> {
   const { cluster, binaries, account, logFile, removeAtEnd, signal } = options;
@@ -48,8 +52,9 @@ export async function launch(options: LaunchOptions): Promise<LaunchedPostgres> 
     const postgres = await supervise({
       command: [binaries.postgres, '-D', cluster.dataDirectory, ...listenSettings(port)],
       account,
-      // Another program may have the process id in a stale lock file. With this variable pg_ctl tells Postgres that the id is not a
-      // postmaster. Deleting the file instead would disable Postgres's check for running backends.
+      // Another program may have the process id in a stale lock file. With this variable pg_ctl
+      // tells Postgres that the id is not a postmaster. Deleting the file instead would disable
+      // Postgres's check for running backends.
       env: { ...POSTGRES_ENV, ...(foreignPid === undefined ? {} : { PG_GRANDPARENT_PID: String(foreignPid) }) },
       logFile,
       removeAtEnd,
@@ -70,7 +75,10 @@ export async function launch(options: LaunchOptions): Promise<LaunchedPostgres> 
   }
 }
 
-/** Returns whether Postgres accepts connections before it exits. Creates the database if it is missing. */
+/**
+ * Returns whether Postgres accepts connections before it exits. Creates the database if it is
+ * missing.
+ */
 async function becomesReady(
   postgres: SupervisedPostgres,
   url: string,
@@ -101,7 +109,8 @@ async function tryToCreateDatabase(url: string): Promise<boolean> {
     if (rowCount === 0) await client.query(`create database ${DATABASE}`);
     return true;
   } catch (error) {
-    // It does not listen yet, or is in recovery. If it exits, its log has the reason. Any other error would only recur.
+    // It does not listen yet, or is in recovery. If it exits, its log has the reason. Any other
+    // error would only recur.
     if (isStarting(error)) return false;
     throw new EmbeddedPostgresUnavailableError(`Postgres started, and does not accept connections: ${String(error)}`);
   } finally {

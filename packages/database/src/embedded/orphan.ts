@@ -1,6 +1,6 @@
 /**
- * A postmaster that already runs on a cluster: left over by a killed process, still shutting down, or in use by another Kasgres. Its file
- * `postmaster.pid` contains its process id, but outlives it.
+ * A postmaster that already runs on a cluster: left over by a killed process, still shutting down,
+ * or in use by another Kasgres. Its file `postmaster.pid` contains its process id, but outlives it.
  */
 import { readFile, readlink, realpath } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -21,8 +21,8 @@ interface LockFile {
 }
 
 /**
- * Waits until no postmaster runs on the data directory. A postmaster with a supervisor belongs to a running start, unless it is stopping.
- * One without is an orphan and is shut down.
+ * Waits until no postmaster runs on the data directory. A postmaster with a supervisor belongs to a
+ * running start, unless it is stopping. One without is an orphan and is shut down.
  * @returns the process id in a stale lock file if another program has that id now (see `launch`)
  * @throws {FatalError} if the cluster is in use
  */
@@ -68,8 +68,9 @@ async function isStopping(dataDirectory: string): Promise<boolean> {
 }
 
 /**
- * Process ids are reused, in containers at every start, so only a Postgres in this directory counts. A zombie, which a container without an
- * init process keeps forever, has no working directory.
+ * Process ids are reused, in containers at every start, so only a Postgres in this directory
+ * counts. A zombie, which a container without an init process keeps forever, has no working
+ * directory.
  */
 async function isPostmasterOf(pid: number, dataDirectory: string): Promise<boolean> {
   if (process.platform === 'linux') {

@@ -1,8 +1,10 @@
 /**
- * Runs the postmaster under a small shell that reads a pipe from this process. When this process closes the pipe, or dies by any signal, the
- * shell shuts Postgres down, so that Postgres does not outlive it. If the shell is killed too, the next start stops Postgres (orphan.ts).
+ * Runs the postmaster under a small shell that reads a pipe from this process. When this process
+ * closes the pipe, or dies by any signal, the shell shuts Postgres down, so that Postgres does not
+ * outlive it. If the shell is killed too, the next start stops Postgres (orphan.ts).
  *
- * Both run in a separate session: Ctrl-C at a terminal reaches this process alone, which decides when Postgres stops.
+ * Both run in a separate session: Ctrl-C at a terminal reaches this process alone, which decides
+ * when Postgres stops.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -14,8 +16,9 @@ import type { Account } from './account.ts';
 export const SUPERVISOR_NAME = 'kasgres-postgres-supervisor';
 
 /**
- * SIGINT is Postgres's fast shutdown: it disconnects clients and writes a checkpoint. SIGQUIT is the immediate shutdown, without a
- * checkpoint. A shell makes background jobs ignore both, but Postgres installs its own handlers.
+ * SIGINT is Postgres's fast shutdown: it disconnects clients and writes a checkpoint. SIGQUIT is
+ * the immediate shutdown, without a checkpoint. A shell makes background jobs ignore both, but
+ * Postgres installs its own handlers.
  */
 const SCRIPT = `
 remove=$1; shift
@@ -59,8 +62,8 @@ interface SuperviseOptions {
 
 /** @throws when the shell cannot be started */
 export async function supervise(options: SuperviseOptions): Promise<SupervisedPostgres> {
-  // Opened here, since the account of Postgres may not reach the file. Symbolic links are not followed: that account must not direct
-  // the writes of root.
+  // Opened here, since the account of Postgres may not reach the file. Symbolic links are not
+  // followed: that account must not direct the writes of root.
   const { O_APPEND, O_CREAT, O_NOFOLLOW, O_WRONLY } = constants;
   const log = await open(options.logFile, O_APPEND | O_CREAT | O_NOFOLLOW | O_WRONLY, 0o600);
   let child: ChildProcess;

@@ -1,6 +1,6 @@
 /**
- * Keys of the HTTP API. A key is shown once, when it is created; the database stores only its SHA-256. A key has 256 random bits, so a slower
- * hash is not needed.
+ * Keys of the HTTP API. A key is shown once, when it is created; the database stores only its
+ * SHA-256. A key has 256 random bits, so a slower hash is not needed.
  */
 import { hash, randomBytes } from 'node:crypto';
 import { type Kysely, type Selectable, sql } from 'kysely';
@@ -29,7 +29,10 @@ export interface ApiKey extends KeyLimits {
 export interface KeyInForce extends ApiKey {
   /** SHA-256 of the key. */
   keyHash: Uint8Array;
-  /** Recorded usage in the current period of the quota, which began on `since` (UTC); undefined without a quota. */
+  /**
+   * Recorded usage in the current period of the quota, which began on `since` (UTC); undefined
+   * without a quota.
+   */
   used: { ru: number; since: string } | undefined;
 }
 

@@ -1,7 +1,8 @@
 /**
- * Logins of analysts: members of the role kasgres_analyst, which can read only the views of schema `kaspa` (migrations/0001_schema.sql,
- * `admit_analysts`). Members do not inherit settings of a role, so each login has its own. Settings that a user may change in a session are
- * only defaults: logins have no right to write, and the indexer terminates transactions that take too long.
+ * Logins of analysts: members of the role kasgres_analyst, which can read only the views of schema
+ * `kaspa` (migrations/0001_schema.sql, `admit_analysts`). Members do not inherit settings of a
+ * role, so each login has its own. Settings that a user may change in a session are only defaults:
+ * logins have no right to write, and the indexer terminates transactions that take too long.
  */
 import { randomBytes } from 'node:crypto';
 import { FatalError } from '@kasgres/runtime';
@@ -27,13 +28,19 @@ interface Analyst extends NewAnalyst {
 export const DEFAULT_TIMEOUT_SECONDS = 60;
 export const DEFAULT_ANALYST_CONNECTIONS = 5;
 
-/** Limit of a transaction as a multiple of the limit of a statement: an old transaction blocks vacuum. */
+/**
+ * Limit of a transaction as a multiple of the limit of a statement: an old transaction blocks
+ * vacuum.
+ */
 export const TRANSACTION_TIMEOUTS = 10;
 
 /** Names of logins that need no quotes. */
 export const ANALYST_NAME = /^(?!pg_|kasgres_)[a-z_][a-z0-9_]{0,62}$/;
 
-/** Condition that `pg_roles r` is an analyst. Superusers and owners are members too, but may do more. */
+/**
+ * Condition that `pg_roles r` is an analyst. Superusers and owners are members too, but may do
+ * more.
+ */
 const IS_ANALYST_ROLE = `
   not r.rolsuper and not r.rolcreaterole
   and exists (select from pg_roles g where g.rolname = 'kasgres_analyst' and pg_has_role(r.oid, g.oid, 'member'))
@@ -48,7 +55,8 @@ const SETTINGS = {
   // Compilation takes longer than a short query. The cost is that of an SSD.
   jit: 'off',
   random_page_cost: '1.1',
-  // A join of three views has more tables than Postgres plans together by default. From twelve tables on it uses the genetic planner.
+  // A join of three views has more tables than Postgres plans together by default. From twelve
+  // tables on it uses the genetic planner.
   join_collapse_limit: '11',
   from_collapse_limit: '11',
 } as const;
@@ -71,7 +79,8 @@ const ROLE_EXISTS = '42710';
 const DEPENDENT_OBJECTS = '2BP01';
 
 /**
- * Creates a login with its rights in this database, and returns its password, which cannot be read again.
+ * Creates a login with its rights in this database, and returns its password, which cannot be read
+ * again.
  * @param onWarning called for limits that could not be set on this server
  * @throws {FatalError} if the user may not create roles, or the name is taken
  */
@@ -116,7 +125,8 @@ interface RemovalOptions {
 /**
  * Terminates the sessions of a login and removes it with all its rights.
  * @param url of the database, from which the URLs of the server's other databases are derived
- * @throws {FatalError} if there is no such login, if it owns objects that must not be dropped, or if the user lacks the right
+ * @throws {FatalError} if there is no such login, if it owns objects that must not be dropped, or
+ * if the user lacks the right
  */
 export async function removeAnalyst(
   { pool, url }: { pool: Pool; url: string },
@@ -129,9 +139,11 @@ export async function removeAnalyst(
   const dependencies = await listDependencies(pool, name);
   const owned = dependencies.filter((dependency) => dependency.owned > 0);
   if (owned.length > 0 && !dropsOwned) throw new FatalError(ownsSomething(name, owned));
-  // Committed separately, so that terminated sessions cannot reconnect. If a later step fails, the removal can be repeated.
+  // Committed separately, so that terminated sessions cannot reconnect. If a later step fails, the
+  // removal can be repeated.
   await pool.query(`alter role "${name}" nologin`).catch(orRefused('remove logins'));
-  // Terminating its sessions and dropping its objects need membership. Superusers have these rights anyway.
+  // Terminating its sessions and dropping its objects need membership. Superusers have these rights
+  // anyway.
   await pool.query(`grant "${name}" to current_user`).catch(() => undefined);
   await pool
     .query('select pg_terminate_backend(pid, 10000) from pg_stat_activity where usename = $1', [name])

@@ -1,6 +1,7 @@
 /**
- * A database user that can only read. Any statement can switch off `default_transaction_read_only`, and a session can leave a role that it
- * took with `set role`, so a read-only session must log in as a user without the right to write.
+ * A database user that can only read. Any statement can switch off `default_transaction_read_only`,
+ * and a session can leave a role that it took with `set role`, so a read-only session must log in
+ * as a user without the right to write.
  */
 import { createHash, createHmac, pbkdf2Sync, randomBytes } from 'node:crypto';
 import { Client, DatabaseError, type ClientBase } from 'pg';
@@ -23,12 +24,13 @@ export interface Reader {
 }
 
 /**
- * Returns a user that can only read: the user of the URL if it cannot write (an analyst, or any user on a standby), else a new login for one
- * session, if the user of the URL may create roles.
+ * Returns a user that can only read: the user of the URL if it cannot write (an analyst, or any
+ * user on a standby), else a new login for one session, if the user of the URL may create roles.
  */
 export async function makeReader(url: string): Promise<Reader> {
   const client = new Client({ ...clientConfig(url), application_name: 'kasgres sql' });
-  // This connection is idle during the session, and an unhandled error event would crash the process.
+  // This connection is idle during the session, and an unhandled error event would crash the
+  // process.
   client.on('error', () => undefined);
   await client.connect();
   let isKept = false;
@@ -131,7 +133,10 @@ async function removeLogins(client: ClientBase, own: string): Promise<void> {
   }
 }
 
-/** Returns the verifier of a password that Postgres stores (RFC 5802). It is sent in place of the password, so that no statement log contains it. */
+/**
+ * Returns the verifier of a password that Postgres stores (RFC 5802). It is sent in place of the
+ * password, so that no statement log contains it.
+ */
 export function scramVerifier(password: string): string {
   const iterations = 4096;
   const salt = randomBytes(16);

@@ -10,7 +10,10 @@ export interface DatabaseState {
   pending: readonly string[];
   /** The indexed network; undefined before the first run of an indexer. */
   network: string | undefined;
-  /** Hash, in hex, of the chain block after the bootstrap block, in which two chains of one network differ. */
+  /**
+   * Hash, in hex, of the chain block after the bootstrap block, in which two chains of one network
+   * differ.
+   */
   secondBlock: string | undefined;
   /** There is no index, no key and no tag. */
   isUnused: boolean;
@@ -20,8 +23,9 @@ const OLDEST_VERSION = 15;
 
 /**
  * Reads the state of the database.
- * @throws {FatalError} if no indexer can use the database, even after a migration: the server is too old or read-only, the database
- * contains other tables, its schema is newer than this program, or the role lacks rights
+ * @throws {FatalError} if no indexer can use the database, even after a migration: the server is
+ * too old or read-only, the database contains other tables, its schema is newer than this program,
+ * or the role lacks rights
  */
 export async function inspectDatabase(client: ClientBase): Promise<DatabaseState> {
   await checkServer(client);

@@ -1,11 +1,17 @@
-/** docs/labels.md says what the view script_labels does: its queries give the labels that automatic_labels returns, for made-up scripts of every kind. */
+/**
+ * docs/labels.md says what the view script_labels does: its queries give the labels that
+ * automatic_labels returns, for made-up scripts of every kind.
+ */
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createTestDatabase, type TestDatabase } from '../testing/test-database.ts';
 
 const SCRIPTS = 3000;
 const DAY_MS = 86_400_000;
-/** A script with an odd number has two hundred transactions, one with an even number two; every other one of them spends. */
+/**
+ * A script with an odd number has two hundred transactions, one with an even number two; every
+ * other one of them spends.
+ */
 const TRANSACTIONS = `(
   select s as script_id, s * 1000 + t as transaction_id, t % 2 = 1 as is_sent
   from generate_series(1, ${SCRIPTS}) s, generate_series(1, case when s % 2 = 1 then 220 else 2 end) t where s % 3 = 0) made`;
@@ -18,7 +24,10 @@ const rules = [...document.matchAll(/^### `([\w-]+)`\n\n```sql\n(.*?)```/gms)].m
 
 let database: TestDatabase;
 
-/** Figures on both sides of every threshold, by arithmetic: each rule holds for some scripts and not for others. */
+/**
+ * Figures on both sides of every threshold, by arithmetic: each rule holds for some scripts and not
+ * for others.
+ */
 beforeAll(async () => {
   database = await createTestDatabase();
   for (const statement of [

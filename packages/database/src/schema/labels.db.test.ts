@@ -1,4 +1,6 @@
-/** Automatic labels: each rule at its threshold, one step on either side, with rows written by hand. */
+/**
+ * Automatic labels: each rule at its threshold, one step on either side, with rows written by hand.
+ */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createTestDatabase, type TestDatabase } from '../testing/test-database.ts';
 
@@ -121,7 +123,10 @@ describe('exchange-like', () => {
   };
   let nextTransactionId = 1;
 
-  /** Each deposit has two payers and change, each withdrawal pays two; of every three the last was not accepted. */
+  /**
+   * Each deposit has two payers and change, each withdrawal pays two; of every three the last was
+   * not accepted.
+   */
   async function insertTransactions(scriptId: number, count: number): Promise<void> {
     const first = nextTransactionId;
     nextTransactionId += count;

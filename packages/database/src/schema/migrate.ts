@@ -1,6 +1,7 @@
 /**
- * Migrates a database to the schema of this program, as an explicit step (`kasgres migrate`, and part of `kasgres start`). Indexer and API
- * only check the schema. An advisory lock serialises concurrent migrators.
+ * Migrates a database to the schema of this program, as an explicit step (`kasgres migrate`, and
+ * part of `kasgres start`). Indexer and API only check the schema. An advisory lock serialises
+ * concurrent migrators.
  */
 import { FatalError } from '@kasgres/runtime';
 import { type ClientBase, Pool } from 'pg';
@@ -43,15 +44,17 @@ interface MigrateOptions extends Omit<ExclusiveLockOptions, 'observer'> {
 }
 
 /**
- * Applies pending migrations, each in a separate transaction, and returns their names. A migration that is blocked by a session is rolled
- * back at once and retried, so that readers are not blocked.
- * @throws {SchemaError} if the database is newer than this program, or an applied migration was changed
+ * Applies pending migrations, each in a separate transaction, and returns their names. A migration
+ * that is blocked by a session is rolled back at once and retried, so that readers are not blocked.
+ * @throws {SchemaError} if the database is newer than this program, or an applied migration was
+ * changed
  * @throws {FatalError} if a session blocked a migration for too long
  */
 export async function migrate(database: string | Pool, options: MigrateOptions = {}): Promise<string[]> {
   const known = await readMigrations(options.directory ?? MIGRATIONS_DIRECTORY);
   return await withPool(database, async (client, observer) => {
-    // Index builds, and waiting for another migrator, may exceed the limits of ordinary connections.
+    // Index builds, and waiting for another migrator, may exceed the limits of ordinary
+    // connections.
     await client.query('set statement_timeout = 0; set lock_timeout = 0; set idle_in_transaction_session_timeout = 0');
     await client.query('select pg_advisory_lock($1)', [LOCK_KEY]);
     try {
@@ -72,7 +75,8 @@ export async function migrate(database: string | Pool, options: MigrateOptions =
 
 /**
  * Returns the names of the migrations that `migrate` would apply. Changes nothing.
- * @throws {SchemaError} if the database cannot be migrated: it is newer than this program, or an applied migration was changed
+ * @throws {SchemaError} if the database cannot be migrated: it is newer than this program, or an
+ * applied migration was changed
  */
 export async function planMigration(database: string | Pool, directory: URL = MIGRATIONS_DIRECTORY): Promise<string[]> {
   const known = await readMigrations(directory);
@@ -156,7 +160,10 @@ async function applyMigration(
   }
 }
 
-/** Runs with a connection for the migrations and a pool for others. Closing the connection releases the advisory lock in any case. */
+/**
+ * Runs with a connection for the migrations and a pool for others. Closing the connection releases
+ * the advisory lock in any case.
+ */
 async function withPool<Result>(
   database: string | Pool,
   run: (client: ClientBase, observer: Pool) => Promise<Result>,

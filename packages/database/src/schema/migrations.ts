@@ -1,4 +1,7 @@
-/** The numbered SQL files of `migrations/`: forward only, and never changed after they were applied, as their checksums ensure. */
+/**
+ * The numbered SQL files of `migrations/`: forward only, and never changed after they were applied,
+ * as their checksums ensure.
+ */
 import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import type { ClientBase, Pool } from 'pg';
@@ -36,7 +39,8 @@ export async function readMigrations(directory: URL = MIGRATIONS_DIRECTORY): Pro
 
 /**
  * Returns the migrations that are not applied yet.
- * @throws {SchemaError} if the database has a migration that this program does not know, or that was changed
+ * @throws {SchemaError} if the database has a migration that this program does not know, or that
+ * was changed
  */
 export function findPending(known: readonly Migration[], applied: readonly AppliedMigration[]): Migration[] {
   const other = applied.find(({ number, name }) => known[number - 1] !== undefined && known[number - 1]?.name !== name);

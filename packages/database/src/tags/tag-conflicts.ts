@@ -1,4 +1,7 @@
-/** Finds conflicting names: of one address by several sources, and of a cluster by the tags of its members. */
+/**
+ * Finds conflicting names: of one address by several sources, and of a cluster by the tags of its
+ * members.
+ */
 import type { Pool } from 'pg';
 import { clusterRoots } from '../clusters/cluster-roots.ts';
 

@@ -1,8 +1,9 @@
 /**
- * The sources of tags: `attributions` (by source) and everything that follows from them in one transaction, namely the tag of each address,
- * the names of clusters and the flags of scripts. Tags are written before the lock of the checkpoint is taken, under which the indexer
- * writes scripts, balances and clusters; names and flags, which depend on both, after it. So an import and a batch see each other's
- * changes in either order, and the indexer waits only for the second half.
+ * The sources of tags: `attributions` (by source) and everything that follows from them in one
+ * transaction, namely the tag of each address, the names of clusters and the flags of scripts. Tags
+ * are written before the lock of the checkpoint is taken, under which the indexer writes scripts,
+ * balances and clusters; names and flags, which depend on both, after it. So an import and a batch
+ * see each other's changes in either order, and the indexer waits only for the second half.
  */
 import type { Pool } from 'pg';
 import { inTransaction } from '../connection/in-transaction.ts';
@@ -25,7 +26,8 @@ const MANUAL_SOURCE = 'manual';
 const WORK_MEMORY = '64MB';
 
 /**
- * Replaces all attributions of these sources in one transaction. A source without attributions is deleted.
+ * Replaces all attributions of these sources in one transaction. A source without attributions is
+ * deleted.
  * @throws AddressError
  */
 export async function replaceSources(
@@ -37,7 +39,8 @@ export async function replaceSources(
 }
 
 /**
- * Replaces the tags of these addresses in the source `manual`, in one transaction. Of several tags for one address the last one counts.
+ * Replaces the tags of these addresses in the source `manual`, in one transaction. Of several tags
+ * for one address the last one counts.
  * @throws AddressError
  */
 export async function upsertTags(pool: Pool, tags: readonly Tag[]): Promise<void> {

@@ -1,4 +1,7 @@
-/** Reads the names and labels of addresses: tags of the address itself, or of the cluster of its script. */
+/**
+ * Reads the names and labels of addresses: tags of the address itself, or of the cluster of its
+ * script.
+ */
 import { type Kysely, sql } from 'kysely';
 import type { Database } from '../connection/connect.ts';
 

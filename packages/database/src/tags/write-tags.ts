@@ -1,4 +1,7 @@
-/** Updates tags after attributions have changed, then the names of clusters and the flags of scripts. */
+/**
+ * Updates tags after attributions have changed, then the names of clusters and the flags of
+ * scripts.
+ */
 import type { ClientBase } from 'pg';
 import { clusterRoots } from '../clusters/cluster-roots.ts';
 import { recountTags } from '../clusters/cluster-tags.ts';
@@ -7,8 +10,8 @@ import { recountTags } from '../clusters/cluster-tags.ts';
 export const PRECEDENCE = `a.confidence_level desc, a.last_modified desc nulls last, s.name collate "C", a.name collate "C"`;
 
 /**
- * Finds the tags of addresses with changed attributions, and writes those that differ from `tags` to the table `retagged` together with the
- * old tag. The name is null for an address without a tag.
+ * Finds the tags of addresses with changed attributions, and writes those that differ from `tags`
+ * to the table `retagged` together with the old tag. The name is null for an address without a tag.
  */
 const CREATE_RETAGGED = `
   create temp table retagged on commit drop as
@@ -24,7 +27,10 @@ const CREATE_RETAGGED = `
    where (best.name, best.link, best.labels, best.confidence_level, best.actor, best.names_cluster)
       is distinct from (t.name, t.link, t.labels, t.confidence_level, t.actor, t.names_cluster)`;
 
-/** Updates `tags` by the table `changes`. @returns the number of changed tags, which the table `retagged` contains */
+/**
+ * Updates `tags` by the table `changes`.
+ * @returns the number of changed tags, which the table `retagged` contains
+ */
 export async function writeTags(client: ClientBase): Promise<number> {
   await client.query('create temp table touched on commit drop as select distinct address from changes');
   await client.query('analyze touched');
@@ -50,7 +56,10 @@ const RETAGGED_ROOTS = clusterRoots(
   ', up.script_id',
 );
 
-/** Updates clusters and flags by the table `retagged`, under the lock of the checkpoint, which is taken as late as possible. */
+/**
+ * Updates clusters and flags by the table `retagged`, under the lock of the checkpoint, which is
+ * taken as late as possible.
+ */
 export async function updateClustersAndFlags(client: ClientBase): Promise<void> {
   // An index of genesis alone may still be discarded, and its keys assigned again.
   const { rows: last } = await client.query<{ id: bigint }>(

@@ -1,4 +1,7 @@
-/** The files of names of templates that were imported. An import replaces what the same source gave before, in one transaction. */
+/**
+ * The files of names of templates that were imported. An import replaces what the same source gave
+ * before, in one transaction.
+ */
 import type { Hash } from '@kasgres/kaspa';
 import type { Pool } from 'pg';
 import { inTransaction } from '../connection/in-transaction.ts';
@@ -16,7 +19,10 @@ interface TemplateNameRow {
   entry: object;
 }
 
-/** Numbers of names, compared with the previous import. An entry that changed is a new one and a removed one. */
+/**
+ * Numbers of names, compared with the previous import. An entry that changed is a new one and a
+ * removed one.
+ */
 export interface TemplateSourceChanges {
   new: number;
   removed: number;

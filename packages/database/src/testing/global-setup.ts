@@ -1,6 +1,6 @@
 /**
- * Vitest runs this before each project of database tests: it starts one server with a migrated template, from which each test file clones its
- * database.
+ * Vitest runs this before each project of database tests: it starts one server with a migrated
+ * template, from which each test file clones its database.
  */
 import { TEMPLATE_URL_VARIABLE } from './test-database.ts';
 import { createMigratedDatabase, startTestServer } from './test-server.ts';

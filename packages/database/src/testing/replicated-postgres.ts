@@ -1,6 +1,7 @@
 /**
- * A temporary primary and a streaming standby for tests of replicas. The standby is a file copy of the cluster before its first start, so no
- * backup is needed: started with `standby.signal`, it replays the WAL of the primary.
+ * A temporary primary and a streaming standby for tests of replicas. The standby is a file copy of
+ * the cluster before its first start, so no backup is needed: started with `standby.signal`, it
+ * replays the WAL of the primary.
  */
 import { rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -61,7 +62,8 @@ export async function startReplicatedPostgres({
   const { directory } = await makeReachableDirectory(tmpdir(), 'kasgres-replicated-', account);
   const running: LaunchedPostgres[] = [];
   const stop = async (): Promise<void> => {
-    // The standby stops first: a primary that shuts down waits until its standby has received all WAL.
+    // The standby stops first: a primary that shuts down waits until its standby has received all
+    // WAL.
     for (const postgres of running.toReversed()) await postgres.stop();
     await rm(directory, { recursive: true, force: true });
   };
@@ -104,7 +106,10 @@ async function copyCluster({ directory, dataDirectory, password }: Cluster, acco
   return { directory, dataDirectory: copy, password };
 }
 
-/** The account itself writes the files, which it must own. The settings contain a password, so they are not passed as arguments. */
+/**
+ * The account itself writes the files, which it must own. The settings contain a password, so they
+ * are not passed as arguments.
+ */
 async function makeStandby(
   { dataDirectory }: Cluster,
   settings: Readonly<Record<string, string>>,

@@ -1,6 +1,6 @@
 /**
- * A database for one test file, cloned from the migrated template of `global-setup.ts` within some tens of milliseconds, and dropped at the
- * end.
+ * A database for one test file, cloned from the migrated template of `global-setup.ts` within some
+ * tens of milliseconds, and dropped at the end.
  */
 import { randomBytes } from 'node:crypto';
 import { type Connection, connect } from '../connection/connect.ts';

@@ -1,6 +1,6 @@
 /**
- * The Postgres for tests: TEST_DATABASE_URL, else an embedded one, else a Docker container if no embedded binary works or with
- * TEST_DATABASE=container.
+ * The Postgres for tests: TEST_DATABASE_URL, else an embedded one, else a Docker container if no
+ * embedded binary works or with TEST_DATABASE=container.
  */
 import { randomBytes } from 'node:crypto';
 import { EmbeddedPostgresUnavailableError } from '../embedded/account.ts';

@@ -1,4 +1,7 @@
-/** A block DAG in memory, without consensus rules: mergesets, colours, the sink and acceptance come from the simulation or a recording. */
+/**
+ * A block DAG in memory, without consensus rules: mergesets, colours, the sink and acceptance come
+ * from the simulation or a recording.
+ */
 import { type Hash, type Header, toHex, type Transaction } from '@kasgres/kaspa';
 
 export interface DagTransaction extends Transaction {
@@ -28,7 +31,10 @@ export interface DagBlock {
   readonly selectedParent: DagBlock | undefined;
   readonly mergeSetBlues: readonly DagBlock[];
   readonly mergeSetReds: readonly DagBlock[];
-  /** In the order of acceptance: selected parent first, then ascending by (blue work, hash), as blues and reds are. */
+  /**
+   * In the order of acceptance: selected parent first, then ascending by (blue work, hash), as
+   * blues and reds are.
+   */
   readonly mergeSet: readonly DagBlock[];
   /** Its transactions are pruned, and its relations to pruned blocks are removed. */
   readonly isHeaderOnly: boolean;
@@ -80,7 +86,9 @@ export class Dag {
   private readonly roots: StoredBlock[] = [];
   private currentVirtual: Virtual | undefined;
 
-  /** Adds a block, unless the DAG has it, and returns it. Throws if a referenced block is unknown. */
+  /**
+   * Adds a block, unless the DAG has it, and returns it. Throws if a referenced block is unknown.
+   */
   add(block: NewBlock): DagBlock {
     const known = this.blocks.get(block.hash);
     if (known !== undefined) return known;
@@ -112,7 +120,10 @@ export class Dag {
     return added;
   }
 
-  /** Sets the transactions that a chain block accepts, before `setVirtual` first puts it on the chain. */
+  /**
+   * Sets the transactions that a chain block accepts, before `setVirtual` first puts it on the
+   * chain.
+   */
   setAcceptance(hash: string, accepted: readonly { blockHash: string; index: number }[]): void {
     this.stored(hash).accepted = accepted.map(({ blockHash, index }) => {
       const block = this.stored(blockHash);
@@ -138,7 +149,8 @@ export class Dag {
   }
 
   /**
-   * Moves the pruning point and deletes the data that a node deletes then. Transactions are still found by id, since a node keeps spent outputs.
+   * Moves the pruning point and deletes the data that a node deletes then. Transactions are still
+   * found by id, since a node keeps spent outputs.
    * @param headersBelow the least depth, in chain blocks, to which headers are kept
    */
   prune(hash: string, headersBelow: number): void {
@@ -272,8 +284,9 @@ function inAcceptanceOrder(selectedParent: DagBlock | undefined, mergeSet: DagBl
 }
 
 /**
- * Returns the blocks that a node keeps when its pruning point moves: whole ones are the pruning point, its future, and the part of its anticone in
- * the past of its future; headers are the mergesets below. Source: rusty-kaspa, `PruningProcessor::prune`, which keeps more headers.
+ * Returns the blocks that a node keeps when its pruning point moves: whole ones are the pruning
+ * point, its future, and the part of its anticone in the past of its future; headers are the
+ * mergesets below. Source: rusty-kaspa, `PruningProcessor::prune`, which keeps more headers.
  */
 function blocksKeptBy(dag: Dag, root: DagBlock, headersBelow: number): Record<'whole' | 'headers', Set<DagBlock>> {
   const { chainIndex } = root;

@@ -15,7 +15,10 @@ export interface MempoolEntry {
 
 export type MempoolEntriesOfScript = Record<'sending' | 'receiving', MempoolEntry[]>;
 
-/** The pools that a mempool request reads, as in kaspad: (filter, orphans) = (false, false) is the pool alone. */
+/**
+ * The pools that a mempool request reads, as in kaspad: (filter, orphans) = (false, false) is the
+ * pool alone.
+ */
 export interface MempoolFilter {
   includeOrphanPool: boolean;
   filterTransactionPool: boolean;
@@ -33,7 +36,9 @@ export type NodeEvent =
   | { kind: 'virtualChanged'; change: ChainChange }
   | { kind: 'newBlockTemplate' };
 
-/** The state of a node for the gRPC server. The simulation, recordings and benchmarks implement it. */
+/**
+ * The state of a node for the gRPC server. The simulation, recordings and benchmarks implement it.
+ */
 export interface NodeState {
   readonly network: Network;
   readonly dag: Dag;
@@ -53,7 +58,10 @@ export interface NodeState {
   /** @param extraData the miner's own, without the node's version */
   blockTemplate(payScript: ScriptPublicKey, extraData: Uint8Array): BlockTemplate;
   submitBlock(header: Header, transactions: Transaction[]): SubmitBlockResult;
-  /** Returns the transaction's id. Throws `NodeResponseError` with kaspad's message if it is rejected. */
+  /**
+   * Returns the transaction's id. Throws `NodeResponseError` with kaspad's message if it is
+   * rejected.
+   */
   submitTransaction(transaction: Transaction, allowOrphan: boolean): Hash;
   /** Sompi at the virtual block, as are the UTXOs and the supply. */
   balance(script: ScriptPublicKey): bigint;

@@ -1,6 +1,7 @@
 /**
- * Transactions of applications: covenants whose programs keep state, programs without covenants, lanes, messages and inscriptions. The program of
- * an output follows from its transaction and the seed, so that it is known again after a restart.
+ * Transactions of applications: covenants whose programs keep state, programs without covenants,
+ * lanes, messages and inscriptions. The program of an output follows from its transaction and the
+ * seed, so that it is known again after a restart.
  */
 import {
   type AddressPrefix,
@@ -224,7 +225,10 @@ export class Applications {
     return { draft, isStandard };
   }
 
-  /** Returns the outputs with their amounts, programs and covenants; a single payment if there is not enough for all of them. */
+  /**
+   * Returns the outputs with their amounts, programs and covenants; a single payment if there is
+   * not enough for all of them.
+   */
   private outputs(plan: Plan, utxos: readonly DraftInput[], payloadBytes: number, random: Random): Draft['outputs'] {
     const total = utxos.reduce((sum, { entry }) => sum + Number(entry.amount), 0);
     const pushed = utxos.flatMap(pushesOf).reduce((sum, { length }) => sum + length, 0);
@@ -252,7 +256,10 @@ export class Applications {
     return outputs;
   }
 
-  /** Returns the program of an output. @param revealed by the input that authorises the output, or the first one */
+  /**
+   * Returns the program of an output.
+   * @param revealed by the input that authorises the output, or the first one
+   */
   private program(
     of: Contract | 'envelope',
     firstSpent: Pick<UtxoEntry, 'key'> | undefined,

@@ -81,7 +81,10 @@ export function pushesOf({ arguments: values = [], redeemScript }: DraftInput): 
   return redeemScript === undefined ? values : [...values, redeemScript];
 }
 
-/** Returns the id of the covenant that a UTXO founds for these outputs, which are in ascending order. */
+/**
+ * Returns the id of the covenant that a UTXO founds for these outputs, which are in ascending
+ * order.
+ */
 export function foundedBy(
   { outpoint }: Pick<UtxoEntry, 'outpoint'>,
   outputs: readonly (readonly [index: number, { amount: number | bigint; scriptPublicKey: ScriptPublicKey }])[],
@@ -92,7 +95,10 @@ export function foundedBy(
   );
 }
 
-/** Returns a fee in sompi for which any node relays a transaction with these numbers of inputs, outputs and payload bytes. */
+/**
+ * Returns a fee in sompi for which any node relays a transaction with these numbers of inputs,
+ * outputs and payload bytes.
+ */
 export function leastFee({ utxos, outputs, payload }: { utxos: number; outputs: number; payload: number }): number {
   const mass = 250 + 1_360 * utxos + 460 * outputs + 2 * payload;
   return 100 * mass;

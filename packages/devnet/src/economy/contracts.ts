@@ -1,6 +1,7 @@
 /**
- * Contracts of the simulated network: programs with their state in pushes at fixed places, so that all states of a contract have one template. Some are
- * builds that testnet-10 has, so that their templates have names. A simulated node does not run them: it only checks the hash of a program.
+ * Contracts of the simulated network: programs with their state in pushes at fixed places, so that
+ * all states of a contract have one template. Some are builds that testnet-10 has, so that their
+ * templates have names. A simulated node does not run them: it only checks the hash of a program.
  */
 import { toHex } from '@kasgres/kaspa';
 import { ALLOWANCE, COLLECTION, LOG, TOKEN, VAULT } from './chain-programs.ts';
@@ -9,8 +10,9 @@ import { push } from './scripts.ts';
 
 interface Field {
   /**
-   * How a new state changes the value. A constant differs between programs only, an owner changes now and then, a digest always. A counter goes up
-   * by one, and an amount is any small number, both in little-endian order.
+   * How a new state changes the value. A constant differs between programs only, an owner changes
+   * now and then, a digest always. A counter goes up by one, and an amount is any small number,
+   * both in little-endian order.
    */
   kind: 'constant' | 'owner' | 'digest' | 'counter' | 'amount';
   /** Where the value is within the program, in all places where it is repeated. */
@@ -23,7 +25,9 @@ export interface Contract {
   /** A program of it. The fields have any values. */
   program: Uint8Array;
   fields: readonly Field[];
-  /** Whether the program is itself the script of an output, and not the preimage of a P2SH script. */
+  /**
+   * Whether the program is itself the script of an output, and not the preimage of a P2SH script.
+   */
   isBare: boolean;
   /** The pushes of a spend between the signature and the program: arguments or a proof. */
   argumentBytes: number;

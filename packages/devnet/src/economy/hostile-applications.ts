@@ -1,4 +1,7 @@
-/** Makes transactions of a hostile miner against those who index covenants, programs, lanes and protocols. */
+/**
+ * Makes transactions of a hostile miner against those who index covenants, programs, lanes and
+ * protocols.
+ */
 import { type Outpoint, type ScriptPublicKey, type Transaction, type TransactionOutput } from '@kasgres/kaspa';
 import type { DagTransaction } from '../dag/dag.ts';
 import { MAX_GAS_PER_LANE } from '../simulation/consensus/isolation-rules.ts';
@@ -45,7 +48,10 @@ const DROP_TRUE = Uint8Array.of(0x75, 0x51);
 export const HOSTILE_APPLICATIONS = {
   ...HOSTILE_PROGRAMS,
 
-  /** Programs of any size, whole and cut off, revealed by spends that are accepted, or whose commitment is not. */
+  /**
+   * Programs of any size, whole and cut off, revealed by spends that are accepted, or whose
+   * commitment is not.
+   */
   programs: (miner, random, { blocks }) => {
     // Blocks are mined in any order, and a copy that comes after the commitment is accepted.
     const plans = times(blocks, (_, index) => {
@@ -62,11 +68,17 @@ export const HOSTILE_APPLICATIONS = {
     return plans.flat();
   },
 
-  /** Bindings that no node accepts: forged ids, ids of other covenants, inputs that do not exist, and spends of what is spent. */
+  /**
+   * Bindings that no node accepts: forged ids, ids of other covenants, inputs that do not exist,
+   * and spends of what is spent.
+   */
   bindings: (miner, random, { transactions, blocks }) =>
     times(blocks, () => times(transactions, () => forgedBinding(miner, random))),
 
-  /** One covenant that is born in several blocks: by one transaction, or by two that spend one outpoint for equal outputs. Only one can be accepted. */
+  /**
+   * One covenant that is born in several blocks: by one transaction, or by two that spend one
+   * outpoint for equal outputs. Only one can be accepted.
+   */
   births: (miner, random, { blocks }) => {
     const origin = miner.spendable();
     if (origin === undefined) return [];
@@ -92,7 +104,10 @@ export const HOSTILE_APPLICATIONS = {
     return [...births, ...births, ...continuations].slice(0, 4 * blocks).map((transaction) => [transaction]);
   },
 
-  /** Payloads and envelopes that decoders must survive, in transactions that are accepted one after the other, and in others. */
+  /**
+   * Payloads and envelopes that decoders must survive, in transactions that are accepted one after
+   * the other, and in others.
+   */
   payloads: (miner, random, { transactions, blocks }) => {
     const accepted = times(blocks, () => {
       const origin = miner.spendable();
@@ -121,7 +136,10 @@ export const HOSTILE_APPLICATIONS = {
   },
 } satisfies Record<string, (miner: HostileSource, random: Random, size: HostileSize) => Plan>;
 
-/** Pays to a script, from an output that exists or from nowhere. Returns the transaction and its output. */
+/**
+ * Pays to a script, from an output that exists or from nowhere. Returns the transaction and its
+ * output.
+ */
 function commit(
   origin: UtxoEntry | undefined,
   scriptPublicKey: ScriptPublicKey,
@@ -138,7 +156,10 @@ function commit(
   return [commitment, entry];
 }
 
-/** Returns a program of about this length: one long push, many opcodes, an envelope, or any of them cut off. */
+/**
+ * Returns a program of about this length: one long push, many opcodes, an envelope, or any of them
+ * cut off.
+ */
 function someProgram(random: Random, length: number): Uint8Array {
   const filling = Buffer.alloc(length, random.below(256));
   const owner = random.chance(0.3) ? KEY_SCRIPT : payToKey(random.bytes(32)).script;
@@ -174,7 +195,8 @@ function forgedBinding(miner: HostileSource, random: Random): DagTransaction {
     // The id is right, and the outpoint does not exist.
     spend(absent, { authorizingInput: 0, covenantId: foundedBy({ outpoint: absent }, [[0, founding]]) }),
     spend(absent, { authorizingInput: random.pick([1, 65_535]), covenantId: random.bytes(32) }),
-    // It continues from a UTXO that may be spent already, by a signature script that reveals nothing.
+    // It continues from a UTXO that may be spent already, by a signature script that reveals
+    // nothing.
     known && spend(known.outpoint, { authorizingInput: 0, covenantId: someId }),
     known && spend(firstOutput(known.outpoint), { authorizingInput: 0, covenantId: random.bytes(32) }),
     // All but the id is right.

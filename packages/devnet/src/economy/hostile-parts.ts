@@ -5,7 +5,10 @@ import { requiredStorageMass, withDerived } from './build-transaction.ts';
 import type { Random } from './random.ts';
 import type { UtxoEntry } from './utxo.ts';
 
-/** The contents of blocks, without their coinbases. They may be mined in any order, also as siblings. */
+/**
+ * The contents of blocks, without their coinbases. They may be mined in any order, also as
+ * siblings.
+ */
 export type Plan = readonly (readonly DagTransaction[])[];
 
 export interface HostileSize {
@@ -74,7 +77,10 @@ export function someAmounts(random: Random): bigint[] {
   return times(count, () => random.pick([1n, 1_000_000_000n, limit, 1n + (random.uint64() % limit)]));
 }
 
-/** Namespaces that look like other subnetworks: of zeros and of the greatest bytes, and those of the protocol with one bit more. */
+/**
+ * Namespaces that look like other subnetworks: of zeros and of the greatest bytes, and those of the
+ * protocol with one bit more.
+ */
 const ODD_NAMESPACES: readonly (readonly number[])[] = [
   [0, 0, 0, 1],
   [1, 0, 0, 1],

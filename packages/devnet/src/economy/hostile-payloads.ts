@@ -32,8 +32,8 @@ export const ODD_PAYLOADS: readonly Uint8Array[] = [
 ].map((text) => (typeof text === 'string' ? Buffer.from(text) : text));
 
 /**
- * Names whose case has another length, that look alike or cannot be seen, of unassigned and private characters, pictographs, and of the greatest length.
- * Database and decoders must agree on each.
+ * Names whose case has another length, that look alike or cannot be seen, of unassigned and private
+ * characters, pictographs, and of the greatest length. Database and decoders must agree on each.
  */
 const ODD_NAMES: readonly string[] = [
   'TEST',
@@ -81,7 +81,10 @@ const ODD_VALUES: readonly string[] = [
   '"\\udc00\\ud800"',
 ];
 
-/** Returns one of the payloads above, or an operation with odd names and values, which the same seed repeats in any protocol. */
+/**
+ * Returns one of the payloads above, or an operation with odd names and values, which the same seed
+ * repeats in any protocol.
+ */
 export function oddPayload(random: Random): Uint8Array {
   if (random.chance(0.3)) return random.pick(ODD_PAYLOADS);
   const name = random.pick(ODD_NAMES);

@@ -1,4 +1,7 @@
-/** Makes transactions of a hostile miner that reveal programs in every way that the rules allow, and that found and move many covenants at once. */
+/**
+ * Makes transactions of a hostile miner that reveal programs in every way that the rules allow, and
+ * that found and move many covenants at once.
+ */
 import type { ScriptPublicKey, TransactionInput, TransactionOutput } from '@kasgres/kaspa';
 import type { DagTransaction } from '../dag/dag.ts';
 import { foundedBy, requiredStorageMass, withDerived } from './build-transaction.ts';
@@ -22,7 +25,10 @@ const DROP_TRUE = Uint8Array.of(OP_DROP, OP_TRUE);
 /** OpFalse OpIf. */
 const BRANCH = Uint8Array.of(0x00, 0x63);
 const NO_SIGNATURE = Uint8Array.of(0x00);
-/** Each leaves the stack as it was: OpTxInputIndex, OpInputCovenantId, Op1Negate, Op16 or OpTxVersion, and OpDrop. */
+/**
+ * Each leaves the stack as it was: OpTxInputIndex, OpInputCovenantId, Op1Negate, Op16 or
+ * OpTxVersion, and OpDrop.
+ */
 const SNIPPETS = ['b975', 'b9cf75', '4f75', '6075', 'b275'].map((hex) => Buffer.from(hex, 'hex'));
 
 interface Source {
@@ -42,7 +48,10 @@ interface Lock {
 }
 
 export const HOSTILE_PROGRAMS = {
-  /** Several outputs that commit to one program or are it, in several script versions. The inputs of one transaction reveal it. */
+  /**
+   * Several outputs that commit to one program or are it, in several script versions. The inputs of
+   * one transaction reveal it.
+   */
   reveals: (miner, random, { inputs, blocks }) =>
     times(Math.ceil(blocks / 2), () => {
       const origin = takeRich(miner);
@@ -56,7 +65,10 @@ export const HOSTILE_PROGRAMS = {
       return [[commitment], [reveal], [random.chance(0.5) ? variantOf(reveal) : reveal]];
     }).flat(),
 
-  /** Several covenants of one input, covenants of several inputs, and all of them moved, merged, burned and founded again at once. */
+  /**
+   * Several covenants of one input, covenants of several inputs, and all of them moved, merged,
+   * burned and founded again at once.
+   */
   families: (miner, random, { blocks }) =>
     times(Math.ceil(blocks / 2), () => {
       const origins = times(random.between(1, 3), () => takeRich(miner)).filter(isDefined);
@@ -80,7 +92,10 @@ function takeRich(miner: Source): UtxoEntry | undefined {
   return undefined;
 }
 
-/** Returns a program that succeeds when it runs: random pushes that are dropped, or an envelope of a random owner. */
+/**
+ * Returns a program that succeeds when it runs: random pushes that are dropped, or an envelope of a
+ * random owner.
+ */
 function someProgram(random: Random): Program {
   if (random.chance(0.25)) {
     const { script } = payToKey(random.chance(0.5) ? Buffer.alloc(32, 7) : random.bytes(32));
@@ -113,7 +128,10 @@ function payOut({ outputs }: DagTransaction): TransactionOutput[] {
   return [{ amount: total - FEE, scriptPublicKey: ANYONES_SCRIPT, covenant: undefined }];
 }
 
-/** Binds outputs to covenants: each is free, continues the covenant of an input, or founds one, alone or with others. */
+/**
+ * Binds outputs to covenants: each is free, continues the covenant of an input, or founds one,
+ * alone or with others.
+ */
 function bind(outputs: readonly TransactionOutput[], spent: readonly UtxoEntry[], random: Random): TransactionOutput[] {
   /** By the input that founds a covenant, and one of three groups of its outputs. */
   const founding = new Map<string, { authorizingInput: number; indexes: number[] }>();

@@ -1,6 +1,7 @@
 /**
- * Transactions of a hostile miner: everything that a node's rules in isolation allow. A block with one of them can rarely be on the selected chain, but
- * it is merged like any other. None of them needs a key, so real nodes take them too.
+ * Transactions of a hostile miner: everything that a node's rules in isolation allow. A block with
+ * one of them can rarely be on the selected chain, but it is merged like any other. None of them
+ * needs a key, so real nodes take them too.
  */
 import {
   MAX_SOMPI,
@@ -54,7 +55,10 @@ const MAX_UINT64 = 2n ** 64n - 1n;
 /** A signature of zeros, and its hash type. No script takes it. */
 const BROKEN_SIGNATURE = Buffer.concat([Uint8Array.of(0x41), Buffer.alloc(64), Uint8Array.of(1)]);
 
-/** Text that no client should have to show: NUL, invalid UTF-8, bidirectional overrides, zero-width and control characters, half a surrogate. */
+/**
+ * Text that no client should have to show: NUL, invalid UTF-8, bidirectional overrides, zero-width
+ * and control characters, half a surrogate.
+ */
 const ODD_TEXTS: readonly Uint8Array[] = [
   Buffer.from('1.0/\0pool'),
   Buffer.from('312ffffe', 'hex'),
@@ -71,7 +75,10 @@ export class HostileTransactions implements HostileSource {
   private readonly rewards: UtxoEntry[] = [];
   /** Ids of which there is another variant in every plan of variants. */
   private repeated: DagTransaction[] = [];
-  /** Outputs that every plan of claims spends, by key: some were spent long ago, and others do not exist. */
+  /**
+   * Outputs that every plan of claims spends, by key: some were spent long ago, and others do not
+   * exist.
+   */
   private readonly claimed = new Map<string, Outpoint>();
   private variants = 0;
   private readonly view: HostileView;
@@ -108,7 +115,10 @@ export class HostileTransactions implements HostileSource {
     return bytes.subarray(0, limit);
   }
 
-  /** Spends these outpoints, which need not exist. Everything else is any value that the rules allow. */
+  /**
+   * Spends these outpoints, which need not exist. Everything else is any value that the rules
+   * allow.
+   */
   arbitrary(random: Random, spent: readonly Outpoint[], amounts = someAmounts(random)): DagTransaction {
     const version = random.pick([0, 0, 1]);
     const isLane = version === 1 && random.chance(0.3);
@@ -205,7 +215,10 @@ const PLANS = {
       ),
     ),
 
-  /** Outputs of up to the maximum supply each, and what spends several of them: sums beyond 64 bits, fees beyond them, and negative ones. */
+  /**
+   * Outputs of up to the maximum supply each, and what spends several of them: sums beyond 64 bits,
+   * fees beyond them, and negative ones.
+   */
   sums: (miner, random, { transactions }) => {
     const pay = () => miner.arbitrary(random, [nowhere(random)], [MAX_SOMPI]);
     const all = random.between(2, 9);
@@ -244,7 +257,10 @@ const PLANS = {
   copies: (miner, random, { transactions, blocks }) =>
     times(blocks, () => [...new Set(times(transactions, () => miner.somePayment(random)))].filter(isDefined)),
 
-  /** They spend again what an accepted payment has spent, or outputs that a known transaction does not have. */
+  /**
+   * They spend again what an accepted payment has spent, or outputs that a known transaction does
+   * not have.
+   */
   conflicts: (miner, random, { transactions, blocks }) =>
     times(blocks, () =>
       [...new Set(times(transactions, () => miner.somePayment(random)))].filter(isDefined).map((payment) => {
@@ -263,7 +279,10 @@ const PLANS = {
     );
   },
 
-  /** They spend an existing output before it is mature, with a broken signature, a wrong mass, a lock, or for more than it has. */
+  /**
+   * They spend an existing output before it is mature, with a broken signature, a wrong mass, a
+   * lock, or for more than it has.
+   */
   forbidden: (miner, random) => {
     const young = miner.immature(random);
     const old = miner.spendable();
@@ -280,7 +299,10 @@ const PLANS = {
     return early === undefined ? [[wrong]] : [[early], [wrong]];
   },
 
-  /** Each spends the one before it, and all are valid if the mergeset has them in this order; sometimes together with a variant that is not. */
+  /**
+   * Each spends the one before it, and all are valid if the mergeset has them in this order;
+   * sometimes together with a variant that is not.
+   */
   chains: (miner, random, { blocks }) => {
     const first = miner.spendable();
     if (first === undefined) return [];

@@ -23,7 +23,10 @@ export type MakeScript = (kind: Owner['kind'], options: EconomyOptions, random: 
 const LOOKAHEAD = 2_000;
 const MAX_USER_KEYS = 6;
 
-/** The addresses of all owners. They are numbered, and the seed determines the script and the owner of each number. */
+/**
+ * The addresses of all owners. They are numbered, and the seed determines the script and the owner
+ * of each number.
+ */
 export class Keyring {
   readonly miners: readonly Owner[];
   readonly exchanges: readonly Owner[];

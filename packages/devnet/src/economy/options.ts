@@ -10,13 +10,21 @@ const ECONOMY = {
   sweepRate: 0.25,
   /** Several people pay together, and each gets the same amount. */
   collaborativeRate: 0,
-  /** The first input signs for anyone to add inputs, and another person adds one and takes the change. */
+  /**
+   * The first input signs for anyone to add inputs, and another person adds one and takes the
+   * change.
+   */
   anyoneCanPayRate: 0,
-  /** One output has a script without an address: no mempool takes the payment, but a miner mines it. */
+  /**
+   * One output has a script without an address: no mempool takes the payment, but a miner mines it.
+   */
   nonStandardRate: 0.001,
   /** The payment has a lock time, a relative lock, or a subnetwork and gas. */
   specialRate: 0,
-  /** Per payment: a transaction of an application follows it, with a covenant, a program, a lane or a message (`Applications`). */
+  /**
+   * Per payment: a transaction of an application follows it, with a covenant, a program, a lane or
+   * a message (`Applications`).
+   */
   applicationRate: 0.2,
   /** Per payee. */
   newAddressRate: 0.3,
@@ -27,7 +35,9 @@ const ECONOMY = {
   exchanges: 4,
 };
 
-/** Options of a lively network, on which everything that an index must handle happens now and then. */
+/**
+ * Options of a lively network, on which everything that an index must handle happens now and then.
+ */
 export const DEFAULT_OPTIONS = {
   ...ECONOMY,
   /** The mean number of blocks that a miner does not know yet: 0 makes a chain, 3 a wide DAG. */
@@ -44,11 +54,19 @@ export const DEFAULT_OPTIONS = {
   duplicateRate: 0.15,
   /** Per such payment: the parallel miner includes one that spends the same UTXO instead. */
   doubleSpendRate: 0.02,
-  /** Per such payment: the parallel miner includes another variant, with other or with broken signatures. */
+  /**
+   * Per such payment: the parallel miner includes another variant, with other or with broken
+   * signatures.
+   */
   variantRate: 0.01,
-  /** Per block with another on the same parents: it has the same miner, and so the same coinbase id. */
+  /**
+   * Per block with another on the same parents: it has the same miner, and so the same coinbase id.
+   */
   sameCoinbaseRate: 0.2,
-  /** Per block: a hostile miner adds one or two that the rules in isolation allow, and most of which can never be on the chain. */
+  /**
+   * Per block: a hostile miner adds one or two that the rules in isolation allow, and most of which
+   * can never be on the chain.
+   */
   hostileRate: 0,
 };
 

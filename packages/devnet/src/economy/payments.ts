@@ -46,7 +46,10 @@ const NON_STANDARD_SCRIPTS: readonly ScriptPublicKey[] = [
   { version: 3, script: digest(['version 3']) },
 ];
 
-/** Makes random payments: miners split rewards, exchanges sweep deposits and pay many, users pay each other. */
+/**
+ * Makes random payments: miners split rewards, exchanges sweep deposits and pay many, users pay
+ * each other.
+ */
 export class Payments {
   private readonly options: EconomyOptions;
   private readonly keyring: PaymentsOptions['keyring'];

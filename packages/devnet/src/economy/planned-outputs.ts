@@ -16,7 +16,10 @@ export interface Held {
 }
 
 export interface PlannedOutput {
-  /** A contract or an envelope means a program of it, in its next state if the authorising input reveals one. */
+  /**
+   * A contract or an envelope means a program of it, in its next state if the authorising input
+   * reveals one.
+   */
   to: ScriptPublicKey | Contract | 'envelope';
   /** The amount relative to those of the other outputs. */
   share: number;

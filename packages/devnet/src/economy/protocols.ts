@@ -1,4 +1,7 @@
-/** Payloads and programs of protocols above the chain, as wallets write them, and a few that no decoder can read. */
+/**
+ * Payloads and programs of protocols above the chain, as wallets write them, and a few that no
+ * decoder can read.
+ */
 import type { ScriptPublicKey } from '@kasgres/kaspa';
 import type { Random } from './random.ts';
 import { push } from './scripts.ts';
@@ -66,7 +69,10 @@ export function protocolPayload(random: Random, recipient: string): Uint8Array {
   return typeof payload === 'string' ? Buffer.from(payload) : payload;
 }
 
-/** Returns an envelope: a program of an owner's key, with the operation of a protocol in a branch that is never executed. */
+/**
+ * Returns an envelope: a program of an owner's key, with the operation of a protocol in a branch
+ * that is never executed.
+ */
 export function someEnvelope(random: Random, owner: ScriptPublicKey): Uint8Array {
   const { script } = owner;
   const [marker, operation] = envelopedOperation(random);

@@ -2,7 +2,10 @@ import { hash } from 'node:crypto';
 
 export type Label = string | number;
 
-/** Random numbers from labels, which separate what is drawn for one purpose from all others. The generator is sfc32 of PractRand. */
+/**
+ * Random numbers from labels, which separate what is drawn for one purpose from all others. The
+ * generator is sfc32 of PractRand.
+ */
 export class Random {
   private a: number;
   private b: number;

@@ -32,7 +32,10 @@ export function p2shOf(program: Uint8Array): ScriptPublicKey {
   return { version: 0, script: Uint8Array.of(OP_BLAKE2B, hash.length, ...hash, OP_EQUAL) };
 }
 
-/** Returns what the last instruction of a script pushes; undefined if the script consists of other instructions than data pushes. */
+/**
+ * Returns what the last instruction of a script pushes; undefined if the script consists of other
+ * instructions than data pushes.
+ */
 export function lastPush(script: Uint8Array): Uint8Array | undefined {
   let last: Uint8Array | undefined;
   for (let at = 0; at < script.length; ) {

@@ -1,4 +1,7 @@
-/** Signatures of the right form without private keys. A signature of zeros is broken, and every other script is valid. */
+/**
+ * Signatures of the right form without private keys. A signature of zeros is broken, and every
+ * other script is valid.
+ */
 import { createHash } from 'node:crypto';
 import { classifyScript, type Hash, type Transaction } from '@kasgres/kaspa';
 import { lastPush, p2shOf, push } from './scripts.ts';
@@ -14,7 +17,10 @@ export const SIGHASH_ALL = 0x01;
 export const SIGHASH_SINGLE_ANYONE_CAN_PAY = 0x84;
 const BROKEN_SIGNATURE = Buffer.alloc(SIGNATURE_BYTES);
 
-/** @param pushes what follows the signature: for a UTXO that was paid to a script hash, arguments and the program */
+/**
+ * @param pushes what follows the signature: for a UTXO that was paid to a script hash, arguments
+ * and the program
+ */
 export function signatureScript(
   id: Hash,
   inputIndex: number,
@@ -25,7 +31,10 @@ export function signatureScript(
   return Buffer.concat([Uint8Array.of(OP_DATA_65), signature, Uint8Array.of(hashType), ...pushes.map(push)]);
 }
 
-/** Returns another variant of the transaction, with valid or broken signatures. A broken one also reveals other programs than those that were paid. */
+/**
+ * Returns another variant of the transaction, with valid or broken signatures. A broken one also
+ * reveals other programs than those that were paid.
+ */
 export function withOtherSignatures(transaction: Transaction, { broken }: { broken: boolean }): Transaction {
   const inputs = transaction.inputs.map((input) => {
     const script = Buffer.from(input.signatureScript);
@@ -39,12 +48,18 @@ export function withOtherSignatures(transaction: Transaction, { broken }: { brok
   return { ...transaction, inputs };
 }
 
-/** Returns whether the scripts of a transaction are valid, as far as this can be said without running them. */
+/**
+ * Returns whether the scripts of a transaction are valid, as far as this can be said without
+ * running them.
+ */
 export function hasValidScripts(transaction: Pick<Transaction, 'inputs'>, spent: readonly UtxoEntry[]): boolean {
   return hasValidSignatures(transaction) && revealsPrograms(transaction, spent);
 }
 
-/** Returns whether each input that spends a P2SH output reveals the program to which the output commits. */
+/**
+ * Returns whether each input that spends a P2SH output reveals the program to which the output
+ * commits.
+ */
 function revealsPrograms({ inputs }: Pick<Transaction, 'inputs'>, spent: readonly UtxoEntry[]): boolean {
   return spent.every(({ scriptPublicKey }, index) => {
     if (classifyScript(scriptPublicKey) !== 'scripthash') return true;

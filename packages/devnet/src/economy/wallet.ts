@@ -21,7 +21,10 @@ interface Slot {
 
 const COMPACTED_FROM = 1_024;
 
-/** The UTXOs of all owners. The ledger says whether one is unspent when it is taken, so that reorganisations need no bookkeeping. */
+/**
+ * The UTXOs of all owners. The ledger says whether one is unspent when it is taken, so that
+ * reorganisations need no bookkeeping.
+ */
 export class Wallet {
   private readonly keyring: Pick<Keyring, 'find'>;
   private readonly ledger: Ledger;

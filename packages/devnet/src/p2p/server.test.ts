@@ -1,4 +1,7 @@
-/** The client of the node's p2p, over a node that hands out a set honestly, slowly asked, or not as it should. */
+/**
+ * The client of the node's p2p, over a node that hands out a set honestly, slowly asked, or not as
+ * it should.
+ */
 import { type Hash, MuHash, toHex, type Utxo } from '@kasgres/kaspa';
 import {
   decodeUtxoChunk,

@@ -1,4 +1,7 @@
-/** The p2p server of a simulated node, which serves the UTXO set of its pruning point, with faults if they are planned. */
+/**
+ * The p2p server of a simulated node, which serves the UTXO set of its pruning point, with faults
+ * if they are planned.
+ */
 import { setTimeout } from 'node:timers/promises';
 import { create, fromBinary, type MessageInitShape, toBinary } from '@bufbuild/protobuf';
 import type { Server } from '@grpc/grpc-js';
@@ -38,7 +41,9 @@ export type UtxoSetFault =
   /** It is sent later. */
   | { kind: 'delay'; ms: number };
 
-/** Returns the fault of a chunk, numbered from 0 in each download; `undefined`: it is sent as it is. */
+/**
+ * Returns the fault of a chunk, numbered from 0 in each download; `undefined`: it is sent as it is.
+ */
 export type UtxoSetFaultPlan = (chunk: number) => UtxoSetFault | undefined;
 
 export interface PruningPointSet {
@@ -48,7 +53,10 @@ export interface PruningPointSet {
 
 export interface UtxoSetServerOptions {
   network: NetworkId;
-  /** Returns the current set. Called before each chunk: a download ends when the pruning point moves. */
+  /**
+   * Returns the current set. Called before each chunk: a download ends when the pruning point
+   * moves.
+   */
   set: () => PruningPointSet;
   /** Default: a free one. */
   port?: number;

@@ -1,4 +1,7 @@
-/** The messages of getVirtualChainFromBlockV2. Source: rusty-kaspa, `rpc/core/src/convert/verbosity.rs`. */
+/**
+ * The messages of getVirtualChainFromBlockV2. Source: rusty-kaspa,
+ * `rpc/core/src/convert/verbosity.rs`.
+ */
 import type { MessageInitShape } from '@bufbuild/protobuf';
 import {
   type AddressPrefix,
@@ -25,7 +28,10 @@ interface Context {
   prefix: AddressPrefix;
 }
 
-/** Throws kaspad's "The address is invalid" if a script in the response has no address: kaspad fails the whole call. */
+/**
+ * Throws kaspad's "The address is invalid" if a script in the response has no address: kaspad fails
+ * the whole call.
+ */
 export function acceptedTransactionsMessage(
   chainBlock: DagBlock,
   context: Context,

@@ -1,4 +1,7 @@
-/** Reads the fields of requests. Throws `NodeResponseError` with kaspad's message if they cannot be parsed. */
+/**
+ * Reads the fields of requests. Throws `NodeResponseError` with kaspad's message if they cannot be
+ * parsed.
+ */
 import {
   AddressError,
   addressToScript,
@@ -19,7 +22,10 @@ export function readHash(text: string): string {
   return toHex(readHashBytes(text));
 }
 
-/** The script that an address of any network pays to: the node looks at the prefix only in block templates. */
+/**
+ * The script that an address of any network pays to: the node looks at the prefix only in block
+ * templates.
+ */
 export function readAddress(text: string): ScriptPublicKey {
   try {
     return addressToScript(text);

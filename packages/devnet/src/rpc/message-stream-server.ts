@@ -5,8 +5,8 @@ export type MessageStream = ServerDuplexStream<Buffer, Buffer>;
 const asBytes = (bytes: Buffer): Buffer => bytes;
 
 /**
- * Serves the bidirectional stream of kaspad's RPC or p2p service. Messages stay bytes for the gRPC library, so that responses of any size pass
- * and nothing is compressed.
+ * Serves the bidirectional stream of kaspad's RPC or p2p service. Messages stay bytes for the gRPC
+ * library, so that responses of any size pass and nothing is compressed.
  */
 export async function serveMessageStreams(
   service: 'RPC' | 'P2P',

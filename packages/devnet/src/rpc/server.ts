@@ -1,4 +1,7 @@
-/** The gRPC server of a simulated or replayed node. Responses have the order of the requests of a stream. */
+/**
+ * The gRPC server of a simulated or replayed node. Responses have the order of the requests of a
+ * stream.
+ */
 import { setTimeout } from 'node:timers/promises';
 import { create, fromBinary, toBinary } from '@bufbuild/protobuf';
 import type { Server } from '@grpc/grpc-js';
@@ -109,7 +112,8 @@ export class NodeServer {
 
   private faultlessResponse(op: AnyOp, { value }: RequestPayload): ResponsePayload {
     if (isNotifyOp(op)) return responsePayload(op, {});
-    // The table pairs each operation with its own request; the union of all pairs is more than the compiler follows.
+    // The table pairs each operation with its own request; the union of all pairs is more than the
+    // compiler follows.
     const respond = responses[op] as (state: NodeState, request: RequestPayload['value']) => ResponseInit<Op>;
     try {
       return responsePayload(op, respond(this.options.state, value));

@@ -105,7 +105,9 @@ export function hashesOf(blocks: readonly DagBlock[]): string[] {
   return blocks.map(({ hash }) => hash);
 }
 
-/** Returns an object with the property, or an empty one: a message field is absent, never undefined. */
+/**
+ * Returns an object with the property, or an empty one: a message field is absent, never undefined.
+ */
 export function optionally<K extends string, V>(key: K, value: V | undefined): Partial<Record<K, V>> {
   return value === undefined ? {} : ({ [key]: value } as Record<K, V>);
 }

@@ -1,4 +1,7 @@
-/** The persisted chain: a file of records. A killed process loses no announced block; a power failure may, since the file is not synced. */
+/**
+ * The persisted chain: a file of records. A killed process loses no announced block; a power
+ * failure may, since the file is not synced.
+ */
 import { closeSync, existsSync, ftruncateSync, openSync, readFileSync, writeSync } from 'node:fs';
 import { deserialize, serialize } from 'node:v8';
 import { crc32 } from 'node:zlib';
@@ -56,7 +59,10 @@ export function encodeBlock(body: BlockBody): Buffer {
   return serialize(body);
 }
 
-/** Decodes blocks whose byte arrays are views of the input. Equal hashes and scripts are the same objects, which halves the memory of a chain. */
+/**
+ * Decodes blocks whose byte arrays are views of the input. Equal hashes and scripts are the same
+ * objects, which halves the memory of a chain.
+ */
 export class BlockDecoder {
   private readonly blockHashes = new Map<string, Hash>();
   private readonly scripts = new Map<string, ScriptPublicKey>();

@@ -34,7 +34,8 @@ test('it generates the past up to now, only once', async () => {
   await makePast(simulatedDag, PAST);
   const { sink, size } = simulatedDag.node.consensus;
   expect(Number(sink.header.timestamp)).toBeLessThanOrEqual(now);
-  // The last event may have brought a branch of several blocks, and came in the place of the first of them.
+  // The last event may have brought a branch of several blocks, and came in the place of the first
+  // of them.
   expect(Number(sink.header.timestamp)).toBeGreaterThan(now - 20_000);
   await makePast(simulatedDag, PAST);
   expect(simulatedDag.node.consensus.size).toBe(size);

@@ -1,4 +1,7 @@
-/** Properties of whole simulated networks, for several seeds. A failing seed is in the test's name: keep it in SEEDS. */
+/**
+ * Properties of whole simulated networks, for several seeds. A failing seed is in the test's name:
+ * keep it in SEEDS.
+ */
 import { covenantId, headerHash, MAX_SOMPI, merkleRoot, toHex, transactionHash, transactionId } from '@kasgres/kaspa';
 import { describe, expect, test } from 'vitest';
 import type { Block } from './consensus/block.ts';

@@ -40,7 +40,9 @@ const ZONE = moment.resolvedOptions().timeZone;
 
 const HOUR_MS = 3_600_000;
 
-/** Formats the ticks of the time axis by their distance, since a single tick tells nothing of it. */
+/**
+ * Formats the ticks of the time axis by their distance, since a single tick tells nothing of it.
+ */
 function formatTicks(ticks: readonly number[], stepMs: number): string[] {
   const format = stepMs < 12 * HOUR_MS ? clock : stepMs < 26 * 24 * HOUR_MS ? day : month;
   return ticks.map((tick) => format.format(tick));

@@ -1,4 +1,7 @@
-/** The parts of pages: headings, cards, lists of facts, tables, pages of listings, and what is shown until data arrives. */
+/**
+ * The parts of pages: headings, cards, lists of facts, tables, pages of listings, and what is shown
+ * until data arrives.
+ */
 import { ApiError } from '@kasgres/client';
 import type { ComponentChildren } from 'preact';
 import { useLocation } from 'preact-iso';
@@ -222,7 +225,10 @@ export function Pager({ metadata, first: firstItem, last: lastItem, labels = ['N
   );
 }
 
-/** Rows do not move under the reader: newer ones are shown on request. The button keeps its place while it is hidden. */
+/**
+ * Rows do not move under the reader: newer ones are shown on request. The button keeps its place
+ * while it is hidden.
+ */
 export function NewerButton({ isShown, onClick }: { isShown: boolean; onClick: () => void }) {
   return (
     <button type="button" class="newer" style={{ visibility: isShown ? 'visible' : 'hidden' }} onClick={onClick}>

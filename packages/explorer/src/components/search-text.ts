@@ -10,7 +10,10 @@ const NETWORKS: Readonly<Record<string, string>> = {
 const isOf = (prefix: string, network: string): boolean =>
   prefix === 'kaspa' ? network === 'mainnet' : network.startsWith(prefix.slice('kaspa'.length));
 
-/** Returns why a text matches nothing, if it is known; undefined otherwise. @param network the name of that of this explorer */
+/**
+ * Returns why a text matches nothing, if it is known; undefined otherwise.
+ * @param network the name of that of this explorer
+ */
 export function explainNothing(text: string, network: string | undefined): string | undefined {
   const [, prefix = '', payload = ''] = /\b(kaspa(?:test|sim|dev)?):([a-z0-9]*)/i.exec(text.toLowerCase()) ?? [];
   const of = NETWORKS[prefix];
@@ -35,7 +38,10 @@ export const SHORTENED: Readonly<Record<string, string>> = {
   templates: 'template',
 };
 
-/** Returns the paths of blocks, transactions, addresses and others that a shortened text such as `kaspa:qz1234…abcdef` means. */
+/**
+ * Returns the paths of blocks, transactions, addresses and others that a shortened text such as
+ * `kaspa:qz1234…abcdef` means.
+ */
 export function matchShortened(text: string, paths: readonly string[]): string[] {
   const [start = '', end = ''] = text.trim().toLowerCase().replace('...', '…').split('…');
   if (!/^[a-z0-9:]+$/.test(start) || !/^[a-z0-9]*$/.test(end)) return [];

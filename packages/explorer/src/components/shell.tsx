@@ -1,4 +1,7 @@
-/** The header with search, the state of the stream and navigation, and the footer. They surround every page. */
+/**
+ * The header with search, the state of the stream and navigation, and the footer. They surround
+ * every page.
+ */
 import type { ComponentChildren } from 'preact';
 import { useLocation } from 'preact-iso';
 import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
@@ -28,7 +31,10 @@ const SECTIONS: readonly (readonly [path: string, title: string])[] = [
 
 const CONNECTIONS = { connecting: 'Connecting', live: 'Live', lost: 'Reconnecting', refused: 'Refused' } as const;
 
-/** The chain grows every second or faster, so an older sink means that the index is behind or the node is away. */
+/**
+ * The chain grows every second or faster, so an older sink means that the index is behind or the
+ * node is away.
+ */
 const BEHIND_AFTER_MS = 120_000;
 
 function Connection() {

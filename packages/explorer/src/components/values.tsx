@@ -1,4 +1,7 @@
-/** Values as every page shows them: hashes and addresses with a copy button, amounts with aligned decimals, relative times. */
+/**
+ * Values as every page shows them: hashes and addresses with a copy button, amounts with aligned
+ * decimals, relative times.
+ */
 import type { Schema } from '@kasgres/client';
 import { useEffect, useState } from 'preact/hooks';
 import { escapeUnseen, formatAge, formatKas, formatTime, shortAddress, shortHash, splitAmount } from '../format.ts';
@@ -95,7 +98,10 @@ function Name({ tag, address }: { tag: Tag; address: string }) {
   );
 }
 
-/** Trailing zeros are not shown. In columns they take their space, so that amounts align at the decimal point. */
+/**
+ * Trailing zeros are not shown. In columns they take their space, so that amounts align at the
+ * decimal point.
+ */
 export function Amount({ sompi, isSigned = false }: { sompi: string | bigint; isSigned?: boolean }) {
   const { sign, kas, fraction } = splitAmount(sompi);
   const decimals = fraction.replace(/0+$/, '');
@@ -156,7 +162,10 @@ export function TagBadge({ tag, address }: { tag: Schema<'AddressTag'> | null; a
 
 const MAX_CHAIN_TEXT = 2_000;
 
-/** A text that somebody wrote into the chain. It has its own direction, so that it does not reorder what is beside it. */
+/**
+ * A text that somebody wrote into the chain. It has its own direction, so that it does not reorder
+ * what is beside it.
+ */
 export function ChainText({ text }: { text: string }) {
   const shown = text.length > MAX_CHAIN_TEXT ? `${text.slice(0, MAX_CHAIN_TEXT)}…` : text;
   return <bdi class="chain-text">{escapeUnseen(shown)}</bdi>;

@@ -1,7 +1,8 @@
 /**
- * The layout of the DAG. A block gets x when it is added: one more than the greatest x of its known parents. It never moves along
- * x. Chain blocks are on the centre line, and other blocks alternate around it in the order of arrival. A chain block changes
- * lanes with the block on the centre line of its column, so only a change of the chain moves blocks between lanes.
+ * The layout of the DAG. A block gets x when it is added: one more than the greatest x of its known
+ * parents. It never moves along x. Chain blocks are on the centre line, and other blocks alternate
+ * around it in the order of arrival. A chain block changes lanes with the block on the centre line
+ * of its column, so only a change of the chain moves blocks between lanes.
  */
 import type { ChainChange, DagBlock } from '../stream/messages.ts';
 
@@ -37,8 +38,8 @@ export class DagModel {
   }
 
   /**
-   * Returns the blocks that are known or descend from known ones. After a pause there may be a gap: blocks without a known parent
-   * would be placed at the left edge, among older ones.
+   * Returns the blocks that are known or descend from known ones. After a pause there may be a gap:
+   * blocks without a known parent would be placed at the left edge, among older ones.
    */
   connect(blocks: readonly DagBlock[]): DagBlock[] {
     const connected = new Map<string, DagBlock>();
@@ -53,7 +54,10 @@ export class DagModel {
     return [...connected.values()];
   }
 
-  /** Adds blocks in any order; parents are placed before their children. Known blocks only change colour. */
+  /**
+   * Adds blocks in any order; parents are placed before their children. Known blocks only change
+   * colour.
+   */
   add(blocks: readonly DagBlock[]): void {
     const pending = new Map(blocks.map((block) => [block.hash, block]));
     for (const first of blocks) {
@@ -92,7 +96,8 @@ export class DagModel {
   }
 
   /**
-   * Moves the chain: colours, and the lanes of chain blocks. Idempotent, since the stream delivers at least once.
+   * Moves the chain: colours, and the lanes of chain blocks. Idempotent, since the stream delivers
+   * at least once.
    * @returns whether every block of the change is known
    */
   applyChain({ removed, added }: ChainChange): boolean {
@@ -157,7 +162,10 @@ export class DagModel {
     return this.#columns.size === 0 ? 0 : Math.min(...this.#columns.keys());
   }
 
-  /** Right of the sink, the first block of a column is likely to become a chain block, so it begins on the centre line. */
+  /**
+   * Right of the sink, the first block of a column is likely to become a chain block, so it begins
+   * on the centre line.
+   */
   #findLane(x: number): number {
     const column = this.#columnAt(x);
     const isOpen = this.sink === undefined || x > this.sink.x;

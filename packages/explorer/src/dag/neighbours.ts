@@ -1,7 +1,10 @@
 /** Moves in the picture of the DAG with arrow keys. */
 import type { DagModel, Vertex } from './model.ts';
 
-/** Returns the block that the key leads to: parents to the left, children to the right, lanes up and down. */
+/**
+ * Returns the block that the key leads to: parents to the left, children to the right, lanes up and
+ * down.
+ */
 export function neighbourOf(model: DagModel, from: Vertex, key: string): Vertex | undefined {
   switch (key) {
     case 'ArrowLeft':
@@ -34,7 +37,9 @@ function rightOf({ vertices }: DagModel, { block }: Vertex): Vertex | undefined 
   );
 }
 
-/** The nearest lane in this direction, in the same column if it has one, else in the nearest column. */
+/**
+ * The nearest lane in this direction, in the same column if it has one, else in the nearest column.
+ */
 function beside({ vertices }: DagModel, { x, lane }: Vertex, direction: 1 | -1): Vertex | undefined {
   let best: Vertex | undefined;
   let bestDistance = Number.POSITIVE_INFINITY;

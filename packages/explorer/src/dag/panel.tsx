@@ -1,4 +1,7 @@
-/** The picture of the DAG with its legend, controls and the details of the selected block: live, and around one block. */
+/**
+ * The picture of the DAG with its legend, controls and the details of the selected block: live, and
+ * around one block.
+ */
 import type { ComponentChildren } from 'preact';
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { Load } from '../components/page.tsx';

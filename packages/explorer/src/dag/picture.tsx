@@ -1,7 +1,8 @@
 /**
- * The picture of the DAG as SVG. Each block is a link; one of them is in the tab order, and arrow keys move along parents,
- * children and lanes. The live picture follows the sink, and stands still while a block is pointed at or has the focus. Others have
- * a marked block in their middle. Both can be dragged sideways.
+ * The picture of the DAG as SVG. Each block is a link; one of them is in the tab order, and arrow
+ * keys move along parents, children and lanes. The live picture follows the sink, and stands still
+ * while a block is pointed at or has the focus. Others have a marked block in their middle. Both
+ * can be dragged sideways.
  */
 import { useLocation } from 'preact-iso';
 import { useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
@@ -45,7 +46,10 @@ export function DagPicture({ model, version, height, isFollowing, marked, onSele
   const [, setDrags] = useState(0);
   const redraw = (): void => setDrags((old) => old + 1);
   const centre = useRef(0);
-  /** The marked block and width that the picture was centred for, so that it can be dragged away from there. */
+  /**
+   * The marked block and width that the picture was centred for, so that it can be dragged away
+   * from there.
+   */
   const centredFor = useRef('');
   const drag = useRef<{ pointerX: number; centre: number; isMoving: boolean } | undefined>(undefined);
 

@@ -36,7 +36,8 @@ async function readRecent(client: Client, address: string, current: string): Pro
     balance -= BigInt(balanceChange);
     return point;
   });
-  // Transactions are listed in the order of their first writing, which differs a little from that of their times.
+  // Transactions are listed in the order of their first writing, which differs a little from that
+  // of their times.
   return points.sort((a, b) => a.timestamp - b.timestamp);
 }
 
@@ -46,7 +47,10 @@ async function readIntervals(client: Client, address: string, interval: Exclude<
     .history;
 }
 
-/** The last interval ends later than now, and there is none since the balance changed last: the chart ends now. */
+/**
+ * The last interval ends later than now, and there is none since the balance changed last: the
+ * chart ends now.
+ */
 function untilNow(points: readonly Point[], balance: string): Point[] {
   const now = Date.now();
   return [...points.filter(({ timestamp }) => timestamp < now), { timestamp: now, balance }];

@@ -1,4 +1,7 @@
-/** Filters of the transactions of an address, which are part of the address of the page, and the download of all that match. */
+/**
+ * Filters of the transactions of an address, which are part of the address of the page, and the
+ * download of all that match.
+ */
 import { ApiError } from '@kasgres/client';
 import { useLocation } from 'preact-iso';
 import { useState } from 'preact/hooks';

@@ -6,7 +6,10 @@ import { usePolled } from '../state/resource.ts';
 
 const POLL_MS = 2000;
 
-/** Returns how much of the chain from the first block on is indexed; undefined while the node does not tell. */
+/**
+ * Returns how much of the chain from the first block on is indexed; undefined while the node does
+ * not tell.
+ */
 function progressOf({ sinkBlueScore, nodeSinkBlueScore, starts }: Schema<'Status'>): number | undefined {
   if (sinkBlueScore === null || nodeSinkBlueScore === null) return undefined;
   const first = Number(starts[0]?.blueScore ?? 0);

@@ -62,7 +62,10 @@ function useTransaction(transactionId: string): Resource<Found> {
 
 const isIndexed = (transaction: Found['transaction']): transaction is Transaction => transaction.blockTime !== null;
 
-/** Nodes measure fee rates by the larger mass. Transient mass needs the bytes of the transaction, and is smaller for all but huge payloads. */
+/**
+ * Nodes measure fee rates by the larger mass. Transient mass needs the bytes of the transaction,
+ * and is smaller for all but huge payloads.
+ */
 function feeRateOf({ mass, computeMass }: Found['transaction'], fee: string): number {
   return Number(fee) / Math.max(Number(mass), Number(computeMass), 1);
 }
@@ -75,7 +78,10 @@ function NotAccepted({ transaction }: Pick<Found, 'transaction'>) {
   return <span class="muted">{isIndexed(transaction) ? 'no block' : 'no block yet'}</span>;
 }
 
-/** The coinbase of a block off the chain pays nothing: what its miner earns is in that of the merging block. */
+/**
+ * The coinbase of a block off the chain pays nothing: what its miner earns is in that of the
+ * merging block.
+ */
 function Unpaid({ block }: { block: string }) {
   const { data } = useResource(
     `reward of ${block}`,
@@ -179,7 +185,10 @@ function Technical({ transaction }: Pick<Found, 'transaction'>) {
   );
 }
 
-/** A user lane is a namespace of four bytes, of which the last three are not all zero, and 16 zero bytes. */
+/**
+ * A user lane is a namespace of four bytes, of which the last three are not all zero, and 16 zero
+ * bytes.
+ */
 const USER_LANE = /^([0-9a-f]{2}(?!000000)[0-9a-f]{6})0{32}$/;
 
 function Subnetwork({ id }: { id: string }) {

@@ -7,7 +7,10 @@ export interface PushChange {
   after: Uint8Array;
 }
 
-/** Returns the pushes that differ between two states of a program; undefined if they are programs of different templates. */
+/**
+ * Returns the pushes that differ between two states of a program; undefined if they are programs of
+ * different templates.
+ */
 export function changesBetween(before: Uint8Array, after: Uint8Array): PushChange[] | undefined {
   const changed = changedPushes(before, after);
   if (changed === undefined) return undefined;
@@ -33,8 +36,8 @@ interface Requiring {
 }
 
 /**
- * Returns the entries that may apply to a program: those whose required values it has. Values that an entry gives by their hash are not checked
- * here.
+ * Returns the entries that may apply to a program: those whose required values it has. Values that
+ * an entry gives by their hash are not checked here.
  */
 export function entriesOf<Entry extends Requiring>(program: Uint8Array, entries: readonly Entry[]): Entry[] {
   if (entries.every(({ required }) => required.length === 0)) return [...entries];

@@ -1,4 +1,6 @@
-/** The instructions of a program, with names of pushes, and those that differ within its template. */
+/**
+ * The instructions of a program, with names of pushes, and those that differ within its template.
+ */
 import { type Instruction, instructions, pushesOf } from '@kasgres/programs/script';
 import { useLocation } from 'preact-iso';
 import { useMemo } from 'preact/hooks';

@@ -45,13 +45,18 @@ const templates = new Kept<Template>(async (client, hash) => {
   return (await client.get('/v1/templates/{hash}', { params: { path: { hash } } })).template;
 });
 
-/** Tells whether the index has a program. A request for one that it does not have would be an error in the console. */
+/**
+ * Tells whether the index has a program. A request for one that it does not have would be an error
+ * in the console.
+ */
 export async function isKept(hash: string): Promise<boolean> {
   const { results } = await request((client) => client.get('/v1/search', { params: { query: { q: hash } } }));
   return results.some(({ type, id }) => type === 'program' && id === hash);
 }
 
-/** Returns the bytes of a program; undefined if the index does not have them, as after retention. */
+/**
+ * Returns the bytes of a program; undefined if the index does not have them, as after retention.
+ */
 export const loadProgram = (hash: string): Promise<Uint8Array | undefined> => programs.get(hash);
 
 export const loadTemplate = (hash: string): Promise<Template | undefined> => templates.get(hash);

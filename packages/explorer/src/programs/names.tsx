@@ -1,4 +1,7 @@
-/** Names of templates and of their pushes: claims of files of names, since look-alikes have the same template. */
+/**
+ * Names of templates and of their pushes: claims of files of names, since look-alikes have the same
+ * template.
+ */
 import { formatPush, type PushType } from '@kasgres/programs/script';
 import { CopyButton, HashLink } from '../components/values.tsx';
 import { escapeUnseen, formatKas } from '../format.ts';

@@ -7,7 +7,10 @@ const MOST_SIBLINGS = 4;
 const MOST_COVENANTS = 3;
 const EVENTS = 5;
 
-/** Finds programs that recent events of covenants with this template reveal, and returns their bytes. */
+/**
+ * Finds programs that recent events of covenants with this template reveal, and returns their
+ * bytes.
+ */
 export async function loadSiblings(client: Client, template: string, hash: string): Promise<Uint8Array[]> {
   const path = { hash: template };
   const { covenants } = await client.get('/v1/templates/{hash}/covenants', {

@@ -128,7 +128,10 @@ function States({ event, byTransaction, isComparedAtOnce }: StatesProps) {
   );
 }
 
-/** Returns the state that the event spent which created this one: of the same template, if it had several. */
+/**
+ * Returns the state that the event spent which created this one: of the same template, if it had
+ * several.
+ */
 function stateBefore(program: Program, creator: CovenantEvent | undefined): Program | undefined {
   const spent = creator?.inputs.flatMap((input) => input.program ?? []) ?? [];
   return spent.find(({ template }) => template === program.template) ?? spent[0];

@@ -1,4 +1,7 @@
-/** Shows the uses of a transaction: operations of protocols that it states, and programs that its inputs reveal. */
+/**
+ * Shows the uses of a transaction: operations of protocols that it states, and programs that its
+ * inputs reveal.
+ */
 import type { Schema } from '@kasgres/client';
 import { shapeOf, usesOf } from '@kasgres/programs/script';
 import { useMemo } from 'preact/hooks';
@@ -78,8 +81,9 @@ function hasUses({ signatureScript, previousOutput: { scriptPublicKey } }: Trans
 }
 
 /**
- * Returns a function that tells whether the index keeps a program; undefined until that is known. Beside those with certain opcodes, it keeps those of
- * covenants. Others, such as those of multiple signatures and of inscriptions, have no page.
+ * Returns a function that tells whether the index keeps a program; undefined until that is known.
+ * Beside those with certain opcodes, it keeps those of covenants. Others, such as those of multiple
+ * signatures and of inscriptions, have no page.
  */
 function useKept(inputs: Transaction['inputs']): (hash: string) => boolean | undefined {
   const [used, others] = useMemo(() => {

@@ -36,7 +36,10 @@ export async function request<Data>(call: (client: Client) => Promise<Data>): Pr
   }
 }
 
-/** Returns what the API said, with the fields that it refused, and the request that its log explains. */
+/**
+ * Returns what the API said, with the fields that it refused, and the request that its log
+ * explains.
+ */
 export function describeError(error: unknown): string {
   if (!(error instanceof ApiError)) return error instanceof Error ? error.message : String(error);
   const details = error.details.map(({ path, message }) => (path === '' ? message : `${path} ${message}`));

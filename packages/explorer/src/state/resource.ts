@@ -1,4 +1,7 @@
-/** Data of a page: loaded from the API, kept on screen while it is loaded again, and refreshed as the chain grows. */
+/**
+ * Data of a page: loaded from the API, kept on screen while it is loaded again, and refreshed as
+ * the chain grows.
+ */
 import { ApiError, type Client } from '@kasgres/client';
 import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
 import { connection, loadedByStream, untilBegun, useChain } from '../stream/stream.ts';
@@ -7,7 +10,10 @@ import { apiKey, request } from './api.ts';
 export interface Resource<Data> {
   data: Data | undefined;
   error: Error | undefined;
-  /** Loads the data again, and drops the result of a load that is in flight. Does nothing before the first load. */
+  /**
+   * Loads the data again, and drops the result of a load that is in flight. Does nothing before the
+   * first load.
+   */
   reload: () => void;
   /** Loads the data again unless a load is in flight. */
   refresh: () => void;
@@ -22,7 +28,10 @@ interface Options {
 const REFRESH_WITHOUT_STREAM_MS = 10_000;
 const MAX_CACHED = 50;
 
-/** The latest data by key, so that a page that is opened again shows something at once. It is loaded again nevertheless. */
+/**
+ * The latest data by key, so that a page that is opened again shows something at once. It is loaded
+ * again nevertheless.
+ */
 const cache = new Map<string, unknown>();
 // One key must not show what another one loaded.
 apiKey.subscribe(() => cache.clear());
@@ -125,7 +134,10 @@ export function useResource<Data>(
   return { data, error: current?.error, reload, refresh };
 }
 
-/** Loads the data every `everyMs` while the page is visible, unless it is undefined: for data of the node, which does not follow the chain. */
+/**
+ * Loads the data every `everyMs` while the page is visible, unless it is undefined: for data of the
+ * node, which does not follow the chain.
+ */
 export function usePolled<Data>(
   key: string,
   load: (client: Client) => Promise<Data>,

@@ -1,4 +1,7 @@
-/** Dark or light: as the system, until a person chooses. public/theme.js applies the choice before the first paint. */
+/**
+ * Dark or light: as the system, until a person chooses. public/theme.js applies the choice before
+ * the first paint.
+ */
 import { computed, signal } from '@preact/signals';
 
 export type Theme = 'dark' | 'light';

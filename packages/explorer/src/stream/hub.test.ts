@@ -9,7 +9,10 @@ afterEach(() => void vi.unstubAllGlobals());
 
 const SINK = { network: 'mainnet', sink: 'ab', blueScore: '1', timestamp: 1 };
 
-/** A server that refuses an address, or requests with a key. Returns the bodies of the streams that it opened. */
+/**
+ * A server that refuses an address, or requests with a key. Returns the bodies of the streams that
+ * it opened.
+ */
 function stubServer({ refusesKeys = false } = {}) {
   const opened: string[][] = [];
   vi.stubGlobal('fetch', async (request: Request) => {

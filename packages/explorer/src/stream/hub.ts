@@ -1,6 +1,7 @@
 /**
- * Holds one stream for all pages of the browser, and closes it while none of them is visible. It continues at its cursor if only
- * the subscriptions change, and otherwise begins at the sink of that moment.
+ * Holds one stream for all pages of the browser, and closes it while none of them is visible. It
+ * continues at its cursor if only the subscriptions change, and otherwise begins at the sink of
+ * that moment.
  */
 import { ApiError, createClient, StreamError, type StreamEvent } from '@kasgres/client';
 import { applyMempoolChange, type Mempool } from './mempool.ts';
@@ -63,7 +64,8 @@ export class StreamHub {
   }
 
   #welcome({ send }: Page): void {
-    // The page loaded its data before it received events of the stream, or was hidden and missed those of its addresses.
+    // The page loaded its data before it received events of the stream, or was hidden and missed
+    // those of its addresses.
     if (this.#sink !== undefined) send({ type: 'begin', sink: this.#sink });
     if (this.#isLost) send({ type: 'connection', isLost: true });
   }

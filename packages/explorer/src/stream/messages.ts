@@ -20,12 +20,16 @@ export interface PageState {
 export type Sink = Pick<ResponseBody<'get', '/v1/network'>, 'network' | 'sink' | 'blueScore' | 'timestamp'>;
 
 export type FromHub =
-  /** The stream begins at the sink: what was loaded before may be older, and must be loaded again. */
+  /**
+   * The stream begins at the sink: what was loaded before may be older, and must be loaded again.
+   */
   | { type: 'begin'; sink: Sink; loaded?: ResponseBody<'get', '/v1/network'> }
   | { type: 'events'; events: StreamEvent[] }
   /** Whether the server responds. The stream connects again by itself. */
   | { type: 'connection'; isLost: boolean }
-  /** The server refuses what this page asks for. The stream of the other pages continues without it. */
+  /**
+   * The server refuses what this page asks for. The stream of the other pages continues without it.
+   */
   | { type: 'refused'; message: string };
 
 export type ToHub = { type: 'state'; state: PageState } | { type: 'close' };

@@ -1,4 +1,7 @@
-/** The stream as pages see it: chain changes, new blocks, the mempool and the activity of watched addresses. */
+/**
+ * The stream as pages see it: chain changes, new blocks, the mempool and the activity of watched
+ * addresses.
+ */
 import { effect, signal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
 import { apiKey } from '../state/api.ts';
@@ -18,13 +21,19 @@ export const connection = signal<'connecting' | 'live' | 'lost' | 'refused'>('co
 /** Why the server refuses the stream of this page; undefined unless it does. */
 export const refusal = signal<string | undefined>(undefined);
 
-/** The name of the network, such as `mainnet`; undefined until the stream begins, like the following ones. */
+/**
+ * The name of the network, such as `mainnet`; undefined until the stream begins, like the following
+ * ones.
+ */
 export const network = signal<string | undefined>(undefined);
 export const sinkBlueScore = signal<number | undefined>(undefined);
 /** When the sink was mined, in Unix milliseconds. */
 export const sinkTimestamp = signal<number | undefined>(undefined);
 
-/** The mempool while a component uses it; undefined until its snapshot arrives, and while the server or its node is away. */
+/**
+ * The mempool while a component uses it; undefined until its snapshot arrives, and while the server
+ * or its node is away.
+ */
 const mempool = signal<Mempool | undefined>(undefined);
 const mempoolUsers = signal(0);
 
@@ -35,7 +44,9 @@ const addresses = signal<readonly string[]>([]);
 
 let page: PageConnection | undefined;
 
-/** Data that is loaded later than this is loaded before the stream begins, and again when it does. */
+/**
+ * Data that is loaded later than this is loaded before the stream begins, and again when it does.
+ */
 const BEGIN_WITHIN_MS = 600;
 
 let hasBegun = (): void => undefined;
@@ -43,10 +54,16 @@ const beginning = new Promise<void>((resolve) => {
   hasBegun = resolve;
 });
 
-/** The resources that the stream loaded when it began, by the key of the resource: pages need not load it again. */
+/**
+ * The resources that the stream loaded when it began, by the key of the resource: pages need not
+ * load it again.
+ */
 export const loadedByStream = new Map<string, unknown>();
 
-/** Resolves once the stream has begun or failed, or takes too long: what is loaded after the beginning need not be loaded again. */
+/**
+ * Resolves once the stream has begun or failed, or takes too long: what is loaded after the
+ * beginning need not be loaded again.
+ */
 export const untilBegun = (): Promise<void> =>
   Promise.race([beginning, new Promise<void>((resolve) => setTimeout(resolve, BEGIN_WITHIN_MS))]);
 

@@ -1,4 +1,7 @@
-/** Applies a batch in one transaction (invariant 1), if it was computed from the stored checkpoint (invariant 2). */
+/**
+ * Applies a batch in one transaction (invariant 1), if it was computed from the stored checkpoint
+ * (invariant 2).
+ */
 import { copyRows, inPipeline, inTransaction } from '@kasgres/database';
 import { applyState, BalanceDeltas, collectState, columnsOf, type StateChanges } from '@kasgres/state';
 import type { ClientBase } from 'pg';
@@ -9,20 +12,22 @@ import { resolveLateInputs } from './late-inputs.ts';
 import { revertChainBlocks } from './reorg.ts';
 
 /**
- * The following statements find rows by the keys in their parameters, so one plan suits any number of keys. By default Postgres would plan them
- * again for short arrays, which takes a millisecond.
+ * The following statements find rows by the keys in their parameters, so one plan suits any number
+ * of keys. By default Postgres would plan them again for short arrays, which takes a millisecond.
  */
 const PLAN_ONCE = 'set local plan_cache_mode = force_generic_plan';
 
 /**
- * Bounds `unmerged_touches`, since each request for an address reads all of it. Mainnet adds as many blocks in half a minute. Far less than any
- * pruning depth, so that retention never removes a block with a row.
+ * Bounds `unmerged_touches`, since each request for an address reads all of it. Mainnet adds as
+ * many blocks in half a minute. Far less than any pruning depth, so that retention never removes a
+ * block with a row.
  */
 const MAX_UNMERGED_BLOCKS = 300;
 
 export function apply(client: ClientBase, batch: Batch): Promise<void> {
   return inTransaction(client, async () => {
-    // After a reorg, activity of scripts may be computed from ranges of the chain, whose plans depend on the parameters.
+    // After a reorg, activity of scripts may be computed from ranges of the chain, whose plans
+    // depend on the parameters.
     const plansOnce = batch.removed.length === 0;
     await inPipeline(client, [
       () => lockCheckpoint(client, batch.from),
@@ -32,7 +37,8 @@ export function apply(client: ClientBase, batch: Batch): Promise<void> {
 }
 
 /**
- * Must run inside a transaction that has locked the checkpoint. Sends most statements together, since round trips delay the tip.
+ * Must run inside a transaction that has locked the checkpoint. Sends most statements together,
+ * since round trips delay the tip.
  * @param plansOnce whether the rest of the transaction uses generic plans
  */
 export async function writeBatch(client: ClientBase, batch: Batch, { plansOnce = false } = {}): Promise<void> {
@@ -112,7 +118,10 @@ async function completeInputs(client: ClientBase, batch: Batch, state: StateChan
   collectState({ kind: 'spent', outputs }, state);
 }
 
-/** Counts the transactions of blocks that this batch merges, and of blocks that stayed unmerged for long. */
+/**
+ * Counts the transactions of blocks that this batch merges, and of blocks that stayed unmerged for
+ * long.
+ */
 async function countMerged(client: ClientBase, { to, mergedBefore }: Batch, state: StateChanges): Promise<void> {
   const { rows } = await client.query<{ script_ids: bigint[] }>({
     name: 'count-merged',
@@ -136,7 +145,8 @@ async function acceptTransactions(
   }
   if (acceptedBefore.length === 0) return;
   const fork = from.chainIndex - removed.length;
-  // Rows of removed chain blocks may keep their values, so that after a reorg the number of changed rows tells nothing.
+  // Rows of removed chain blocks may keep their values, so that after a reorg the number of changed
+  // rows tells nothing.
   if (removed.length > 0) await checkNotAccepted(client, acceptedBefore, fork);
   const [transactions, indexes, variants] = columnsOf(acceptedBefore, 'transaction', 'chainIndex', 'variant');
   const { rowCount } = await client.query({
@@ -153,11 +163,17 @@ async function acceptTransactions(
   if (removed.length === 0 && rowCount !== acceptedBefore.length) await checkNotAccepted(client, acceptedBefore, fork);
 }
 
-/** Whether a transaction is accepted by a chain block up to the fork. Those from before a gap may be accepted again. */
+/**
+ * Whether a transaction is accepted by a chain block up to the fork. Those from before a gap may be
+ * accepted again.
+ */
 const isOnChain = (transaction: string, fork: string): string =>
   `${transaction}.accepting_index <= ${fork} and ${transaction}.accepting_index > (select max(chain_index) from bootstrap_blocks)`;
 
-/** @throws IncompleteUpdateError if the chain accepts one of the transactions already, since its amounts would count twice */
+/**
+ * @throws IncompleteUpdateError if the chain accepts one of the transactions already, since its
+ * amounts would count twice
+ */
 async function checkNotAccepted(client: ClientBase, accepted: Batch['acceptedBefore'], fork: number): Promise<void> {
   const { rows } = await client.query<{ id: string; index: bigint }>(
     `select encode(t.transaction_id, 'hex') as id, t.accepting_index as index

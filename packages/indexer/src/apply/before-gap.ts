@@ -1,4 +1,7 @@
-/** A reorg after a gap restores the merging and acceptance of blocks and transactions by the chain before the gap (invariant 7). */
+/**
+ * A reorg after a gap restores the merging and acceptance of blocks and transactions by the chain
+ * before the gap (invariant 7).
+ */
 import type { ClientBase } from 'pg';
 
 interface Gap {
@@ -20,7 +23,8 @@ export async function restoreFromBeforeGap(
 ): Promise<void> {
   const gap = await findLatestGap(client);
   if (gap === undefined) return;
-  // Blocks have lower keys than the chain block that merges them, so there is rarely any to restore, and nothing older needs to be read.
+  // Blocks have lower keys than the chain block that merges them, so there is rarely any to
+  // restore, and nothing older needs to be read.
   const merged = reverted.merged.filter((block) => block <= gap.block_id);
   await restoreMerged(client, gap, merged);
   const { rows } = await client.query<Contained>(

@@ -43,7 +43,10 @@ export async function writeCheckpoint(client: ClientBase, batch: Batch, circulat
   });
 }
 
-/** Writes the keys after a bootstrap's UTXO set, and clears the blocks that are not merged yet, which the node does not know. */
+/**
+ * Writes the keys after a bootstrap's UTXO set, and clears the blocks that are not merged yet,
+ * which the node does not know.
+ */
 export async function writeNextKeys(
   client: ClientBase,
   { nextTransactionId, nextScriptId }: Pick<Checkpoint, 'nextTransactionId' | 'nextScriptId'>,

@@ -1,6 +1,7 @@
 /**
- * Tells listeners of commits, over another connection and after the commit. Anybody who may connect can fill the queue of notifications, and a
- * commit that sends one would then fail. A notification that is late or lost costs latency only, since listeners poll, too.
+ * Tells listeners of commits, over another connection and after the commit. Anybody who may connect
+ * can fill the queue of notifications, and a commit that sends one would then fail. A notification
+ * that is late or lost costs latency only, since listeners poll, too.
  */
 import { notifyStatement } from '@kasgres/database';
 import type { Logger } from '@kasgres/runtime';
@@ -20,7 +21,10 @@ export class CommitNotices {
     this.#log = log;
   }
 
-  /** Must be called after each commit that moves the checkpoint. Nothing waits for it; commits during a notification share the next. */
+  /**
+   * Must be called after each commit that moves the checkpoint. Nothing waits for it; commits
+   * during a notification share the next.
+   */
   send(): void {
     this.#isDue = true;
     if (!this.#isSending) void this.#sendDue();

@@ -1,4 +1,7 @@
-/** Indexes and derived state are cheaper to build at the end of the first catch-up. `deferred_indexes` has the definitions in case of a crash. */
+/**
+ * Indexes and derived state are cheaper to build at the end of the first catch-up.
+ * `deferred_indexes` has the definitions in case of a crash.
+ */
 import { type BlockingSession, inTransaction, withExclusiveLocks } from '@kasgres/database';
 import {
   type CandidateTransactions,
@@ -27,7 +30,10 @@ const REQUEST_INDEXES = [
   'chain_blocks_chain_time',
 ];
 
-/** Autovacuum is off for these until they are analysed at the end. The slowest to analyse come first. */
+/**
+ * Autovacuum is off for these until they are analysed at the end. The slowest to analyse come
+ * first.
+ */
 export const GROWING_TABLES = [
   'transactions',
   'transaction_inputs',
@@ -38,11 +44,17 @@ export const GROWING_TABLES = [
   'block_parents',
   'chain_blocks',
 ];
-/** Rows of the first catch-up are complete when they are written; later ones leave room for the update on acceptance or merging, as in the migration. */
+/**
+ * Rows of the first catch-up are complete when they are written; later ones leave room for the
+ * update on acceptance or merging, as in the migration.
+ */
 const FILLFACTORS = { transactions: 50, blocks: 90 };
 /** With less, cluster_members would be read again for every level of the trees. */
 const WORK_MEMORY = '128MB';
-/** Dropping an index waits for readers of its table, and later readers queue behind it, so the attempt fails early and is retried. */
+/**
+ * Dropping an index waits for readers of its table, and later readers queue behind it, so the
+ * attempt fails early and is retried.
+ */
 const DROP_LOCK_TIMEOUT = '1s';
 
 /** Drops the deferred indexes. Must run inside a transaction on an empty database. Idempotent. */
@@ -144,7 +156,10 @@ async function buildIndex(client: ClientBase, name: string): Promise<void> {
   });
 }
 
-/** With partitions, gives their indexes names: those that Postgres gives would collide with what the other connection builds. */
+/**
+ * With partitions, gives their indexes names: those that Postgres gives would collide with what the
+ * other connection builds.
+ */
 async function createIndex(client: ClientBase, name: string, definition: string): Promise<void> {
   const [, table = ''] = /^CREATE (?:UNIQUE )?INDEX \S+ ON (?:public\.)?(\S+) /.exec(definition) ?? [];
   if (definition.includes(' USING hash ')) await countRows(client, table);
@@ -163,7 +178,10 @@ async function createIndex(client: ClientBase, name: string, definition: string)
   }
 }
 
-/** Postgres makes a hash index as large as the estimated number of rows needs. For a table without statistics that is up to twice as many. */
+/**
+ * Postgres makes a hash index as large as the estimated number of rows needs. For a table without
+ * statistics that is up to twice as many.
+ */
 async function countRows(client: ClientBase, table: string): Promise<void> {
   await client.query('set local default_statistics_target = 1');
   await client.query(`analyze ${table} (id)`);

@@ -1,6 +1,6 @@
 /**
- * Generations: the partitions of what grows with the chain. A batch that begins at the first chain block of a generation, or above it, takes its
- * keys. Partitions are made before they are needed.
+ * Generations: the partitions of what grows with the chain. A batch that begins at the first chain
+ * block of a generation, or above it, takes its keys. Partitions are made before they are needed.
  */
 import type { ClientBase } from 'pg';
 import type { Checkpoint } from '../prepare/batch.ts';
@@ -74,8 +74,9 @@ export class Generations {
   }
 
   /**
-   * Ends the last generation earlier if it is more than twice as long as the next one would be: after `RETENTION` was set or shortened. Reads
-   * all its chain blocks and locks them, so it must run before the chain is followed.
+   * Ends the last generation earlier if it is more than twice as long as the next one would be:
+   * after `RETENTION` was set or shortened. Reads all its chain blocks and locks them, so it must
+   * run before the chain is followed.
    */
   async shorten(chainIndex: number): Promise<void> {
     const last = this.#last;

@@ -140,7 +140,10 @@ test('a pre-bootstrap transaction that a block carries again completes the input
   expect(await countLate()).toBe(0);
 });
 
-/** Transactions with the keys 10 and more have 600 inputs each, which spend all outputs of a late one. */
+/**
+ * Transactions with the keys 10 and more have 600 inputs each, which spend all outputs of a late
+ * one.
+ */
 async function saveUp(transactions: number, late: number): Promise<void> {
   for (let n = 0; n < transactions; n += 1) {
     await writeTransaction(10 + n, [{ script: OWN_SCRIPT, amount: 1 }]);
@@ -184,7 +187,8 @@ test('all inputs are completed at the end of a first catch-up, with the fees of 
 });
 
 test('every statement looks rows up by an index, regardless of what else is unresolved', async () => {
-  // As many inputs that nothing will ever complete, of one transaction that does not exist, and as many resolved ones.
+  // As many inputs that nothing will ever complete, of one transaction that does not exist, and as
+  // many resolved ones.
   await client.query(
     `insert into transaction_inputs (transaction_id, index, previous_transaction_hash, previous_index, signature_script,
        sequence, sig_op_count, compute_budget) select 1000 + n, 0, $1, n, '', 0, 1, 0 from generate_series(1, 40000) n`,

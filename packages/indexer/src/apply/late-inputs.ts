@@ -1,18 +1,26 @@
 /**
- * Completes inputs that were written before the transaction that they spend (docs/architecture.md). Miners can save up any number of them, so a
- * transaction that arrives after inputs that spend it is only noted in `late_transactions`, and each batch completes a bounded number of inputs.
+ * Completes inputs that were written before the transaction that they spend (docs/architecture.md).
+ * Miners can save up any number of them, so a transaction that arrives after inputs that spend it
+ * is only noted in `late_transactions`, and each batch completes a bounded number of inputs.
  *
- * Until then such an input has no amount, and no accepted transaction has one: what it spends was accepted before, so it is noted, and the batch
- * that accepts a transaction completes its inputs at once.
+ * Until then such an input has no amount, and no accepted transaction has one: what it spends was
+ * accepted before, so it is noted, and the batch that accepts a transaction completes its inputs at
+ * once.
  */
 import { inTransaction, type TransactionKey } from '@kasgres/database';
 import type { SpentOutput } from '@kasgres/state';
 import type { ClientBase } from 'pg';
 
-/** A batch completes this many inputs more than it writes, so that the backlog shrinks. They take some 50 milliseconds. */
+/**
+ * A batch completes this many inputs more than it writes, so that the backlog shrinks. They take
+ * some 50 milliseconds.
+ */
 const INPUTS_PER_BATCH = 1000;
 
-/** Transactions that have just been written: those from a key on, and pre-bootstrap ones, which have lower keys. */
+/**
+ * Transactions that have just been written: those from a key on, and pre-bootstrap ones, which have
+ * lower keys.
+ */
 interface NewlyWritten {
   from: number;
   preBootstrap: readonly number[];
@@ -41,7 +49,9 @@ const INPUT =
   'i.transaction_id as transaction, i.previous_index as "previousIndex", i.tableoid::bigint as partition, i.ctid::text as place';
 
 interface Completed {
-  /** The scripts that each transaction touches through the completed inputs, and not through others. */
+  /**
+   * The scripts that each transaction touches through the completed inputs, and not through others.
+   */
   scripts: number[];
   /** The outputs that the inputs spend. */
   outputs: SpentOutput[];
@@ -56,7 +66,8 @@ interface Portion extends Completed {
 const NONE: Completed = { scripts: [], outputs: [] };
 
 export async function resolveLateInputs(client: ClientBase, batch: OfBatch): Promise<Completed> {
-  // No EXISTS, which would ignore the order: it makes Postgres use the index, regardless of what it expects to find.
+  // No EXISTS, which would ignore the order: it makes Postgres use the index, regardless of what it
+  // expects to find.
   const { rows } = await client.query<{ unresolved: boolean | null; late: boolean }>(
     `select (select true from transaction_inputs where amount is null order by previous_transaction_hash limit 1) as unresolved,
             exists (select from late_transactions) as late`,
@@ -68,7 +79,10 @@ export async function resolveLateInputs(client: ClientBase, batch: OfBatch): Pro
   return { scripts: [...accepted.scripts, ...portion.scripts], outputs: [...accepted.outputs, ...portion.outputs] };
 }
 
-/** Completes all inputs. Each portion is a transaction, so this must run outside of one, before derived state is computed from all rows. */
+/**
+ * Completes all inputs. Each portion is a transaction, so this must run outside of one, before
+ * derived state is computed from all rows.
+ */
 export async function resolveAllLateInputs(client: ClientBase): Promise<void> {
   await client.query(
     `with named as materialized (
@@ -94,7 +108,10 @@ export async function resolveAllLateInputs(client: ClientBase): Promise<void> {
   }
 }
 
-/** Notes the transactions that arrive after inputs that spend them. Inputs name pre-bootstrap ones by the keys that these have already. */
+/**
+ * Notes the transactions that arrive after inputs that spend them. Inputs name pre-bootstrap ones
+ * by the keys that these have already.
+ */
 async function noteLateTransactions(client: ClientBase, { from, preBootstrap }: NewlyWritten): Promise<number> {
   const { rowCount } = await client.query(
     `insert into late_transactions (id, transaction_id)
@@ -158,7 +175,8 @@ async function completePortion(client: ClientBase, limit: number): Promise<Porti
     );
     return { ...completed, isDone: (rowCount ?? 0) < limit };
   }
-  // Later portions do not pass the index entries of the completed inputs again, which remain while an old snapshot is open.
+  // Later portions do not pass the index entries of the completed inputs again, which remain while
+  // an old snapshot is open.
   await client.query('update late_transactions set from_transaction = $3 where id = $1 and transaction_id = $2', [
     last.late,
     last.name,
@@ -168,7 +186,10 @@ async function completePortion(client: ClientBase, limit: number): Promise<Porti
   return { ...completed, isDone: false };
 }
 
-/** Postgres reads `script_deltas` as it was before the update; `offset 0` keeps it from hashing all of it. */
+/**
+ * Postgres reads `script_deltas` as it was before the update; `offset 0` keeps it from hashing all
+ * of it.
+ */
 async function complete(client: ClientBase, inputs: readonly LateInput[]): Promise<Completed> {
   if (inputs.length === 0) return NONE;
   const { rows } = await client.query<{ transaction_id: bigint; script_id: bigint | null; is_new: boolean }>(

@@ -1,6 +1,7 @@
 /**
- * Reverts derived state, acceptance and merging. Blocks, transactions and address rows stay, since they are facts of the DAG. Rows that the batch
- * changes anyway, which are most of them, are left to it: they get their new values at once.
+ * Reverts derived state, acceptance and merging. Blocks, transactions and address rows stay, since
+ * they are facts of the DAG. Rows that the batch changes anyway, which are most of them, are left
+ * to it: they get their new values at once.
  */
 import { inPipeline } from '@kasgres/database';
 import { toHex, workFromBits } from '@kasgres/kaspa';
@@ -53,8 +54,9 @@ export async function revertChainBlocks(client: ClientBase, batch: Batch): Promi
 }
 
 /**
- * Keeps what the removed blocks had accepted, and what that did to covenants, for those who follow the chain, and drops what is too old to be asked for.
- * A block that is removed again has the same covenant events, but the template of one may have become known since.
+ * Keeps what the removed blocks had accepted, and what that did to covenants, for those who follow
+ * the chain, and drops what is too old to be asked for. A block that is removed again has the same
+ * covenant events, but the template of one may have become known since.
  */
 export async function keepRemoved(
   client: ClientBase,
@@ -98,7 +100,11 @@ interface RemovedRow {
   bits: bigint[];
 }
 
-/** Returns blocks in the order of the chain. @throws IncompleteUpdateError if the blocks that the node removes are not the top of the indexed chain */
+/**
+ * Returns blocks in the order of the chain.
+ * @throws IncompleteUpdateError if the blocks that the node removes are not the top of the indexed
+ * chain
+ */
 async function getRemoved(client: ClientBase, { removed }: Batch) {
   const { rows } = await client.query<RemovedRow>({
     name: 'removed-chain-blocks',

@@ -18,7 +18,10 @@ afterEach(async () => {
 
 const writtenTransactions = (rows: number) => ({ rows: { transactions: { table: 'transactions', rows } } });
 
-/** Writes a batch of transactions, and returns how many Postgres counted when it analysed the table last: -1 if never. */
+/**
+ * Writes a batch of transactions, and returns how many Postgres counted when it analysed the table
+ * last: -1 if never.
+ */
 async function countAfterBatch(statistics: Statistics, transactions: number): Promise<number> {
   await client.query(
     `insert into transactions (id, transaction_id, hash, version, lock_time, subnetwork_id, gas, payload, storage_mass, compute_mass, json_bytes)

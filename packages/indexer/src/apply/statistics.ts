@@ -1,13 +1,16 @@
 /**
- * The planner's statistics of an index that is still small. Postgres keeps the plan of a prepared statement until a table is analysed again,
- * and autovacuum does that once a minute: meanwhile batches and the API would use plans for ten rows in tables of ten thousand.
+ * The planner's statistics of an index that is still small. Postgres keeps the plan of a prepared
+ * statement until a table is analysed again, and autovacuum does that once a minute: meanwhile
+ * batches and the API would use plans for ten rows in tables of ten thousand.
  */
 import type { BatchRows } from '@kasgres/database';
 import { FILLED_TABLES } from '@kasgres/state';
 import type { ClientBase, Pool } from 'pg';
 import { GROWING_TABLES } from './first-catch-up.ts';
 
-/** The number of rows of a small table. A larger one does not double between two runs of autovacuum. */
+/**
+ * The number of rows of a small table. A larger one does not double between two runs of autovacuum.
+ */
 const SMALL_ROWS = 100_000;
 const MIN_GROWTH = 100;
 
@@ -22,7 +25,8 @@ export class Statistics {
   #isAnalysing = false;
 
   /**
-   * Analyses the tables after one of them has doubled. Takes up to a second, and batches may be written meanwhile.
+   * Analyses the tables after one of them has doubled. Takes up to a second, and batches may be
+   * written meanwhile.
    * @param database runs outside a transaction, and not on the connection that writes batches
    */
   async update(database: Pool | ClientBase, { rows: written }: Written): Promise<void> {

@@ -1,4 +1,7 @@
-/** The bootstrap block is genesis with an empty UTXO set if the node still has all blocks, else the node's pruning point (docs/architecture.md). */
+/**
+ * The bootstrap block is genesis with an empty UTXO set if the node still has all blocks, else the
+ * node's pruning point (docs/architecture.md).
+ */
 import { fromHex, type Hash, type Network, toHex } from '@kasgres/kaspa';
 import { type NodeClient, NodeRpcError, type RpcBlock } from '@kasgres/node';
 import { sleep } from '@kasgres/runtime';
@@ -17,7 +20,10 @@ export async function findGenesis(
   return block !== undefined && toHex(block.header.utxoCommitment) === EMPTY_UTXO_COMMITMENT ? block : undefined;
 }
 
-/** Returns genesis before the first pruning. @throws IncompleteUpdateError if the node has just moved its pruning point */
+/**
+ * Returns genesis before the first pruning.
+ * @throws IncompleteUpdateError if the node has just moved its pruning point
+ */
 export async function getPruningPoint(node: NodeClient, signal: AbortSignal): Promise<RpcBlock> {
   const { pruningPointHash } = await node.call('getBlockDagInfo', {}, { signal });
   const block = await findBootstrapBlock(node, fromHex(pruningPointHash), signal);
@@ -27,7 +33,10 @@ export async function getPruningPoint(node: NodeClient, signal: AbortSignal): Pr
   return block;
 }
 
-/** Returns a block only if it is complete and on the node's chain, so that the node has all blocks after it. */
+/**
+ * Returns a block only if it is complete and on the node's chain, so that the node has all blocks
+ * after it.
+ */
 export async function findBootstrapBlock(
   node: NodeClient,
   hash: Hash,
@@ -47,7 +56,10 @@ export async function findBootstrapBlock(
   }
 }
 
-/** A move is near in the last seventh of the interval between moves: 61,714 blue scores or 1.7 hours on the public networks. */
+/**
+ * A move is near in the last seventh of the interval between moves: 61,714 blue scores or 1.7 hours
+ * on the public networks.
+ */
 const NEAR_PARTS = 7n;
 const LINE_MS = 5_000;
 
@@ -59,7 +71,8 @@ export async function awaitPruningPoint(dependencies: BootstrapDependencies): Pr
   let lineAt = Number.NEGATIVE_INFINITY;
   const begunAt = performance.now();
   for (;;) {
-    // The sink first: a sink from after a move would make the pruning point from before it look far from its move.
+    // The sink first: a sink from after a move would make the pruning point from before it look far
+    // from its move.
     const { blueScore } = await node.call('getSinkBlueScore', {}, { signal });
     const { pruningPointHash } = await node.call('getBlockDagInfo', {}, { signal });
     if (pruningPointHash !== pruningPoint) {
@@ -82,7 +95,8 @@ export async function awaitPruningPoint(dependencies: BootstrapDependencies): Pr
       );
       return block;
     }
-    // The blue score is only a claim of the node, which would otherwise hold the bootstrap for as long as it likes.
+    // The blue score is only a claim of the node, which would otherwise hold the bootstrap for as
+    // long as it likes.
     if (now - begunAt >= Math.max(timing.standstillMs, longestWaitMs(network))) {
       log.info({ blueScore }, 'the pruning point of the node should have moved by now; bootstrapping there');
       return block;

@@ -1,4 +1,7 @@
-/** Bootstraps an empty index, or one after a gap. All rows of a bootstrap, including reverts and the checkpoint, are one transaction. */
+/**
+ * Bootstraps an empty index, or one after a gap. All rows of a bootstrap, including reverts and the
+ * checkpoint, are one transaction.
+ */
 import { inTransaction } from '@kasgres/database';
 import { toHex } from '@kasgres/kaspa';
 import { NodeUnsuitableError, PruningPointMovedError, type RpcBlock } from '@kasgres/node';
@@ -65,7 +68,10 @@ export async function bootstrapAtGenesis(
   return checkpoint;
 }
 
-/** @throws as loadUtxoSet; PruningPointMovedError; NodeBehindError while the node has only a genesis with UTXOs */
+/**
+ * @throws as loadUtxoSet; PruningPointMovedError; NodeBehindError while the node has only a genesis
+ * with UTXOs
+ */
 export async function bootstrapAtPruningPoint(dependencies: BootstrapDependencies): Promise<void> {
   const { client, network, log } = dependencies;
   const block = await awaitPruningPoint(dependencies);
@@ -91,7 +97,10 @@ export async function bootstrapAtPruningPoint(dependencies: BootstrapDependencie
   );
 }
 
-/** @throws NodeUnsuitableError if the node's pruning point is not above ours, since the node then follows another chain */
+/**
+ * @throws NodeUnsuitableError if the node's pruning point is not above ours, since the node then
+ * follows another chain
+ */
 export async function discardForNewBootstrap(
   { node, client, log, signal }: BootstrapDependencies,
   from: Checkpoint,
@@ -105,7 +114,10 @@ export async function discardForNewBootstrap(
   );
 }
 
-/** Reverts to the fork, replaces the state by the UTXO set of the pruning point and records the gap. @throws as loadUtxoSet; PruningPointMovedError */
+/**
+ * Reverts to the fork, replaces the state by the UTXO set of the pruning point and records the gap.
+ * @throws as loadUtxoSet; PruningPointMovedError
+ */
 export async function bootstrapAfterGap(dependencies: BootstrapDependencies, from: Checkpoint): Promise<void> {
   const { client, log } = dependencies;
   const block = await awaitPruningPoint(dependencies);
@@ -195,7 +207,10 @@ async function load(dependencies: BootstrapDependencies, block: RpcBlock): Promi
   }
 }
 
-/** Resets the metric of loaded UTXOs after the write, during which alerts would otherwise see an index that does not move. */
+/**
+ * Resets the metric of loaded UTXOs after the write, during which alerts would otherwise see an
+ * index that does not move.
+ */
 async function resetLoadMetricAfter<Result>(
   { metrics }: BootstrapDependencies,
   loadAndWrite: () => Promise<Result>,
@@ -229,7 +244,10 @@ async function createPreparer(
   return new Preparer(registry, new AmbiguousVariants(async () => undefined));
 }
 
-/** Writes the block as a chain block on top of the fork, without its mergeset, which is pre-bootstrap. */
+/**
+ * Writes the block as a chain block on top of the fork, without its mergeset, which is
+ * pre-bootstrap.
+ */
 async function writeBootstrapBlock(
   client: ClientBase,
   preparer: Preparer,

@@ -1,8 +1,14 @@
-/** An index whose checkpoint was pruned during its first catch-up is bootstrapped again, which loses few blocks and avoids a gap. */
+/**
+ * An index whose checkpoint was pruned during its first catch-up is bootstrapped again, which loses
+ * few blocks and avoids a gap.
+ */
 import { inTransaction } from '@kasgres/database';
 import type { ClientBase } from 'pg';
 
-/** Tables that are filled from the chain. Readers lock the checkpoint first, so it comes first and none sees half of an index. */
+/**
+ * Tables that are filled from the chain. Readers lock the checkpoint first, so it comes first and
+ * none sees half of an index.
+ */
 export const CHAIN_TABLES = [
   'checkpoint',
   'bootstrap_blocks',
@@ -79,7 +85,10 @@ export async function canBootstrapAgain(client: ClientBase): Promise<boolean> {
   return rows[0]?.discardable === true;
 }
 
-/** Empties the database. @throws a retryable DatabaseError (lock_not_available) if a reader keeps its lock */
+/**
+ * Empties the database.
+ * @throws a retryable DatabaseError (lock_not_available) if a reader keeps its lock
+ */
 export function discardIndex(client: ClientBase): Promise<void> {
   return inTransaction(client, async () => {
     await client.query(`set local lock_timeout = '${LOCK_TIMEOUT}'`);

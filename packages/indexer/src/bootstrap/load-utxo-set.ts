@@ -1,4 +1,7 @@
-/** Loads a UTXO set into `loaded_utxos` and checks its commitment. Nodes serve a set in one order, so an interrupted load resumes. */
+/**
+ * Loads a UTXO set into `loaded_utxos` and checks its commitment. Nodes serve a set in one order,
+ * so an interrupted load resumes.
+ */
 import { availableParallelism } from 'node:os';
 import { copyRows, inTransaction, LOADED_UTXOS } from '@kasgres/database';
 import {
@@ -52,7 +55,11 @@ interface Segment {
   products: Promise<bigint>[];
 }
 
-/** Reads a wrong set again, since a node that has just moved its pruning point serves a set in transition. @throws NodeUnsuitableError if it stays wrong */
+/**
+ * Reads a wrong set again, since a node that has just moved its pruning point serves a set in
+ * transition.
+ * @throws NodeUnsuitableError if it stays wrong
+ */
 export async function loadUtxoSet(dependencies: BootstrapDependencies, block: RpcBlock): Promise<void> {
   const { client, p2pUrl, timing, log, metrics, signal } = dependencies;
   for (const pauseMs of [...timing.rereadPausesMs, undefined]) {
@@ -82,7 +89,8 @@ async function loadOnce(dependencies: BootstrapDependencies, block: RpcBlock): P
   try {
     await readAll(dependencies, block, load, hasher);
   } catch (error) {
-    // UTXOs that this node sent before are probably wrong, too, and would cost the next node a second download.
+    // UTXOs that this node sent before are probably wrong, too, and would cost the next node a
+    // second download.
     if (error instanceof NodeProtocolError) await forgetUtxoSet(client);
     if (!(error instanceof NodeUnavailableError)) throw error;
     throw new NodeUnavailableError(
@@ -167,7 +175,10 @@ function newSegment(): Segment {
   return { rows: LOADED_UTXOS.createBuffer(), bytes: 0, sompi: 0n, products: [] };
 }
 
-/** Throws NodeProtocolError, so that a set that cannot be right does not fill the disk before its commitment shows it. */
+/**
+ * Throws NodeProtocolError, so that a set that cannot be right does not fill the disk before its
+ * commitment shows it.
+ */
 function writeUtxo(segment: Segment, utxo: Utxo, network: Network, sum: Sum): void {
   const { outpoint, amount, scriptPublicKey, blockDaaScore, isCoinbase, covenantId } = utxo;
   sum.sompi += amount;
@@ -217,7 +228,10 @@ function bytesOf({ product }: MuHash): Buffer {
 export function createLoadProgress(log: Logger, utxosBefore: number, startedAt = Date.now()) {
   let lastLine = startedAt;
   let firstFraction: number | undefined;
-  /** @param transactionId of the last UTXO: ids are uniformly distributed and nodes serve UTXOs in their order */
+  /**
+   * @param transactionId of the last UTXO: ids are uniformly distributed and nodes serve UTXOs in
+   * their order
+   */
   return (utxos: number, transactionId: Hash, now = Date.now()): void => {
     const fraction = Buffer.from(transactionId.buffer, transactionId.byteOffset, 4).readUInt32BE() / 2 ** 32;
     firstFraction ??= fraction;

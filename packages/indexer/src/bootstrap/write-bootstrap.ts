@@ -1,4 +1,7 @@
-/** Writes the rows of a bootstrap from `loaded_utxos`. Known scripts and transactions keep their keys. */
+/**
+ * Writes the rows of a bootstrap from `loaded_utxos`. Known scripts and transactions keep their
+ * keys.
+ */
 import type { Hash } from '@kasgres/kaspa';
 import { countTouched, findContested, replaceUtxoSet } from '@kasgres/state';
 import type { ClientBase } from 'pg';
@@ -19,7 +22,8 @@ export async function writeUtxoSet(client: ClientBase, from: NextKeys): Promise<
       where not exists (select from scripts s where s.script = l.script and s.version = l.script_version)`,
     [from.nextScriptId],
   );
-  // An accepted transaction needs no row in pre_bootstrap_transactions; another one with a row keeps its key.
+  // An accepted transaction needs no row in pre_bootstrap_transactions; another one with a row
+  // keeps its key.
   const transactions = await client.query<{ made: bigint }>(
     `with wanted as (
        select l.transaction_id, t.id

@@ -1,4 +1,7 @@
-/** Clusters the chain at a depth below the sink, on a separate connection. Failures do not affect the indexing of the chain. */
+/**
+ * Clusters the chain at a depth below the sink, on a separate connection. Failures do not affect
+ * the indexing of the chain.
+ */
 import { type Connection, checkSchema, isQueryCanceled, isRetryableDatabaseError } from '@kasgres/database';
 import { getNetwork } from '@kasgres/kaspa';
 import { type Logger, retry, sleep } from '@kasgres/runtime';
@@ -13,7 +16,10 @@ const STEP_MS = 100;
 const FIRST_TRANSACTIONS = 500;
 const LEAST_TRANSACTIONS = 50;
 const MOST_TRANSACTIONS = 20_000;
-/** At the tip a step has the chain blocks of this time, since each one delays the indexer and writes the position. */
+/**
+ * At the tip a step has the chain blocks of this time, since each one delays the indexer and writes
+ * the position.
+ */
 const IDLE_MS = 1_000;
 const COUNT_HELD_EVERY_MS = 60_000;
 const MAX_DELAY_MS = 60_000;
@@ -94,7 +100,10 @@ async function follow(
   }
 }
 
-/** Returns the number of transactions that fit into the time of a step, unless the last step was a small one at the tip. */
+/**
+ * Returns the number of transactions that fit into the time of a step, unless the last step was a
+ * small one at the tip.
+ */
 function adapt(planned: number, done: number, tookMs: number): number {
   if (done < planned / 2 && tookMs < STEP_MS) return planned;
   const fitting = Math.round((done * STEP_MS) / Math.max(tookMs, 1));

@@ -1,9 +1,15 @@
-/** Decodes inscriptions again after an upgrade to other decoders, on a separate connection, a range of transactions at a time. */
+/**
+ * Decodes inscriptions again after an upgrade to other decoders, on a separate connection, a range
+ * of transactions at a time.
+ */
 import { checkSchema, type Connection } from '@kasgres/database';
 import { type Logger, retry, sleep } from '@kasgres/runtime';
 import { backfillInscriptions } from '@kasgres/state';
 
-/** The first catch-up may end meanwhile, and a version that came later may have been replaced by an earlier one. */
+/**
+ * The first catch-up may end meanwhile, and a version that came later may have been replaced by an
+ * earlier one.
+ */
 const IDLE_MS = 60_000;
 const MAX_DELAY_MS = 60_000;
 
@@ -12,7 +18,10 @@ export interface BackfillOptions {
   log: Logger;
 }
 
-/** Returns when the signal is aborted, and never throws. Each step locks the checkpoint, so that batches wait for it. */
+/**
+ * Returns when the signal is aborted, and never throws. Each step locks the checkpoint, so that
+ * batches wait for it.
+ */
 export async function keepInscriptions({ database, log }: BackfillOptions, signal: AbortSignal): Promise<void> {
   const onFailure = (error: unknown, delayMs: number): void =>
     log.warn({ err: error, delayMs }, 'retrying to decode inscriptions again');

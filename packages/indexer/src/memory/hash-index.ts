@@ -1,4 +1,7 @@
-/** Maps 32-byte hashes to numbers without an object per entry (44 to 88 bytes each). Slots depend on a secret, so no sender can make hashes collide. */
+/**
+ * Maps 32-byte hashes to numbers without an object per entry (44 to 88 bytes each). Slots depend on
+ * a secret, so no sender can make hashes collide.
+ */
 import { randomInt } from 'node:crypto';
 
 const HASH_BYTES = 32;

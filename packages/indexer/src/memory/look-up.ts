@@ -1,6 +1,6 @@
 /**
- * Loads from Postgres the rows that an update refers to and the cache lacks: one query per kind, in two round trips; none if the cache is
- * complete.
+ * Loads from Postgres the rows that an update refers to and the cache lacks: one query per kind, in
+ * two round trips; none if the cache is complete.
  */
 import { inPipeline } from '@kasgres/database';
 import { type Hash, HASH_BYTES, type Network, type ScriptPublicKey, scriptToAddress, toHex } from '@kasgres/kaspa';
@@ -123,7 +123,10 @@ async function lookUpUtxos({ client, memory, lookedUp, transactions }: LookUp): 
   }
 }
 
-/** Looks up each variant that is not the first by its hash alone, so that the others of its transaction are never read. */
+/**
+ * Looks up each variant that is not the first by its hash alone, so that the others of its
+ * transaction are never read.
+ */
 async function lookUpVariants({ client, memory, lookedUp, transactions }: LookUp): Promise<void> {
   const missing = new Map<string, { key: number; hash: Hash }>();
   for (const { transactionId, hash } of transactions) {
@@ -210,7 +213,10 @@ async function lookUpSubnetworks({ client, memory, transactions }: LookUp): Prom
 
 interface QueryByHash {
   name: string;
-  /** Reads a relation `wanted (hash)`. With `offset 0` each look-up uses the index, however many hashes or rows Postgres expects. */
+  /**
+   * Reads a relation `wanted (hash)`. With `offset 0` each look-up uses the index, however many
+   * hashes or rows Postgres expects.
+   */
   select: string;
   hashes: readonly Hash[];
 }
@@ -224,7 +230,8 @@ async function queryByHash<Row extends object>(
   const distinct = new Set(hashes.map(latin1));
   const { rows } = await client.query<Row>({
     name,
-    // Postgres expects few rows of an array, so that the generic plan costs no more than one for these hashes, and is kept.
+    // Postgres expects few rows of an array, so that the generic plan costs no more than one for
+    // these hashes, and is kept.
     text: `with wanted as (
              select hash
                from unnest(array(

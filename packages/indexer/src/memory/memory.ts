@@ -1,4 +1,7 @@
-/** Recent keys and outputs, which are facts that no reorg changes. A cache that is complete since the first row makes queries unnecessary. */
+/**
+ * Recent keys and outputs, which are facts that no reorg changes. A cache that is complete since
+ * the first row makes queries unnecessary.
+ */
 import type { BlockKey, ScriptKey, TransactionKey } from '@kasgres/database';
 import { COINBASE_SUBNETWORK, type Hash, NATIVE_SUBNETWORK, type ScriptPublicKey, toHex } from '@kasgres/kaspa';
 import { HashIndex } from './hash-index.ts';
@@ -18,7 +21,10 @@ export class Memory {
   /** By `scriptKey`. */
   readonly scripts: TwoGenerations<string, ScriptKey>;
   readonly subnetworks: TwoGenerations<string, number>;
-  /** Numbers of second and further variants, by the hash of the transaction, which commits to its id. */
+  /**
+   * Numbers of second and further variants, by the hash of the transaction, which commits to its
+   * id.
+   */
   readonly variants: TwoGenerations<Uint8Array, number>;
   /** The highest number of a variant, by transaction key; only of transactions with several. */
   readonly lastVariants: TwoGenerations<TransactionKey, number>;
@@ -45,7 +51,10 @@ export class Memory {
     this.#sinceFirstRow = databaseIsEmpty;
   }
 
-  /** Never evicts entries of the batch that begins with this transaction key, since its rows cannot be read before they are committed. */
+  /**
+   * Never evicts entries of the batch that begins with this transaction key, since its rows cannot
+   * be read before they are committed.
+   */
   endBatch(firstNewTransaction: number): void {
     for (const cache of this.#caches) cache.evict();
     this.utxos.evict(firstNewTransaction);
@@ -66,7 +75,9 @@ export class Memory {
   }
 }
 
-/** Returns one character for each byte, after a character that is no byte if the version is not 0. */
+/**
+ * Returns one character for each byte, after a character that is no byte if the version is not 0.
+ */
 export function scriptKey({ version, script }: ScriptPublicKey): string {
   const bytes = Buffer.from(script.buffer, script.byteOffset, script.length).toString('latin1');
   return version === 0 ? bytes : String.fromCodePoint(0x100 + version) + bytes;

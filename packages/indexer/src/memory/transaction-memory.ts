@@ -1,4 +1,7 @@
-/** The hashes of first variants and the outputs of the latest transactions. Keys are dense and grow, so the oldest chunks are evicted. */
+/**
+ * The hashes of first variants and the outputs of the latest transactions. Keys are dense and grow,
+ * so the oldest chunks are evicted.
+ */
 
 /** Few, so that a chunk of transactions with thousands of outputs each stays small, too. */
 const CHUNK_TRANSACTIONS = 2_048;
@@ -24,7 +27,9 @@ export class TransactionMemory {
   #chunks: Chunk[] = [];
   #outputs = 0;
 
-  /** @param nextKey key of the first transaction that will be added; each later one is one higher */
+  /**
+   * @param nextKey key of the first transaction that will be added; each later one is one higher
+   */
   constructor(nextKey: number, maxOutputs: number) {
     this.#base = nextKey;
     this.#maxOutputs = maxOutputs;

@@ -1,4 +1,7 @@
-/** A bounded cache: a full young generation becomes the old one, which is dropped. Entries that are used, or set since the last `evict`, stay. */
+/**
+ * A bounded cache: a full young generation becomes the old one, which is dropped. Entries that are
+ * used, or set since the last `evict`, stay.
+ */
 
 interface Entries<K, V> {
   readonly size: number;

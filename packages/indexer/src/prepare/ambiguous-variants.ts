@@ -1,12 +1,15 @@
 /**
- * Requests which variant was accepted if a mergeset carries several. A non-standard script in a later chain block makes the request fail until
- * that block can be left out. No batch waits long for a slow node: `accepted_variant` is null until a later batch knows the variant.
+ * Requests which variant was accepted if a mergeset carries several. A non-standard script in a
+ * later chain block makes the request fail until that block can be left out. No batch waits long
+ * for a slow node: `accepted_variant` is null until a later batch knows the variant.
  */
 import { type Hash, toHex } from '@kasgres/kaspa';
 import { sleep } from '@kasgres/runtime';
 import type { ClientBase } from 'pg';
 
-/** An accepted transaction that the mergeset carries in several variants. Hashes and ids are hex. */
+/**
+ * An accepted transaction that the mergeset carries in several variants. Hashes and ids are hex.
+ */
 export interface AmbiguousVariant {
   transaction: number;
   transactionId: string;
@@ -17,23 +20,43 @@ export interface AmbiguousVariant {
   variants: ReadonlyMap<string, number>;
 }
 
-/** Requests the merged block of each accepted transaction of a chain block; undefined if the node cannot tell. */
+/**
+ * Requests the merged block of each accepted transaction of a chain block; undefined if the node
+ * cannot tell.
+ */
 export type FindSources = (
   chainBlock: Pick<AmbiguousVariant, 'chainBlock' | 'chainBlockBlueScore' | 'parent'>,
 ) => Promise<ReadonlyMap<string, string> | undefined>;
 
-/** After this many failures the script is in the chain block itself, and the node can never tell. */
+/**
+ * After this many failures the script is in the chain block itself, and the node can never tell.
+ */
 const MAX_ATTEMPTS = 10;
-/** The first retries follow each chain block, so that a script in the block on top is left out; later ones back off. */
+/**
+ * The first retries follow each chain block, so that a script in the block on top is left out;
+ * later ones back off.
+ */
 const QUICK_ATTEMPTS = 3;
-/** The time that a batch waits; responses take a few milliseconds each. At the tip, everything waits for the batch. */
+/**
+ * The time that a batch waits; responses take a few milliseconds each. At the tip, everything waits
+ * for the batch.
+ */
 const MAX_WAIT_MS = { catchUp: 5_000, tip: 1_000 };
-/** Requests begin in this first part of the wait, so that many quick responses do not use up all of it. */
+/**
+ * Requests begin in this first part of the wait, so that many quick responses do not use up all of
+ * it.
+ */
 const REQUESTING_SHARE = 1 / 2;
-/** Bounds on the blocks that carry open variants (about 200 bytes each) and their chain blocks, beyond which the oldest stay unresolved. */
+/**
+ * Bounds on the blocks that carry open variants (about 200 bytes each) and their chain blocks,
+ * beyond which the oldest stay unresolved.
+ */
 const MAX_CARRIERS = 200_000;
 const MAX_CHAIN_BLOCKS = 2_000;
-/** A restart looks for unresolved transactions in this many chain blocks, more than pass while one is retried at the tip. */
+/**
+ * A restart looks for unresolved transactions in this many chain blocks, more than pass while one
+ * is retried at the tip.
+ */
 const RELOADED_CHAIN_BLOCKS = 250;
 
 interface OpenChainBlock {
@@ -76,7 +99,10 @@ export class AmbiguousVariants {
     this.#maxChainBlocks = maxChainBlocks;
   }
 
-  /** Loads the unresolved transactions of the latest chain blocks. Reads what these merge, and so nothing that grows with the index. */
+  /**
+   * Loads the unresolved transactions of the latest chain blocks. Reads what these merge, and so
+   * nothing that grows with the index.
+   */
   async load(client: ClientBase): Promise<void> {
     const { rows } = await client.query<
       Omit<AmbiguousVariant, 'transaction' | 'variants'> & { transaction: bigint; variants: Record<string, number> }
@@ -135,7 +161,10 @@ export class AmbiguousVariants {
     for (const hash of removed) this.#forget(toHex(hash));
   }
 
-  /** Returns the accepted variant by transaction key, as far as the node could tell. @param chainMoved whether the batch adds chain blocks */
+  /**
+   * Returns the accepted variant by transaction key, as far as the node could tell.
+   * @param chainMoved whether the batch adds chain blocks
+   */
   async settle(chainMoved: boolean, atTip: boolean): Promise<Map<number, number>> {
     const settled = new Map<number, number>();
     if (chainMoved) this.#chainMoves += 1;
@@ -157,7 +186,10 @@ export class AmbiguousVariants {
     return settled;
   }
 
-  /** Requests the latest chain block first, since those that the node can never tell about collect below. */
+  /**
+   * Requests the latest chain block first, since those that the node can never tell about collect
+   * below.
+   */
   #requestNext(): Request | undefined {
     for (const [chainBlock, { variants, dueAt }] of [...this.#open].reverse()) {
       const [first] = variants;
@@ -175,7 +207,10 @@ export class AmbiguousVariants {
     return undefined;
   }
 
-  /** Ignores the response for a chain block that was removed meanwhile; one that was added again has the same sources. */
+  /**
+   * Ignores the response for a chain block that was removed meanwhile; one that was added again has
+   * the same sources.
+   */
   #take({ chainBlock, sources }: FinishedRequest, settled: Map<number, number>): void {
     const open = this.#open.get(chainBlock);
     if (open === undefined) return;

@@ -1,4 +1,7 @@
-/** The content of one database transaction: rows for COPY, changes to existing rows, and changes of the derived state. */
+/**
+ * The content of one database transaction: rows for COPY, changes to existing rows, and changes of
+ * the derived state.
+ */
 import type { BatchRows, BlockKey, ChainTime } from '@kasgres/database';
 import type { BlueScore, Hash } from '@kasgres/kaspa';
 import type { StateChanges } from '@kasgres/state';

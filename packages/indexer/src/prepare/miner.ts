@@ -9,7 +9,10 @@ export interface Miner {
   subsidy: bigint;
 }
 
-/** Returns who mined a block, from the payload of its coinbase. Undefined for genesis, which nobody mined, and for what consensus would not accept. */
+/**
+ * Returns who mined a block, from the payload of its coinbase. Undefined for genesis, which nobody
+ * mined, and for what consensus would not accept.
+ */
 export function findMiner({ header, transactions: [coinbase] }: RpcBlock): Miner | undefined {
   if (coinbase === undefined || (header.parentsByLevel[0] ?? []).length === 0) return undefined;
   try {

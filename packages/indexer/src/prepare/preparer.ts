@@ -1,4 +1,7 @@
-/** Turns a chain update into a batch. It queries Postgres only through memory/, and the node only through ambiguous-variants. */
+/**
+ * Turns a chain update into a batch. It queries Postgres only through memory/, and the node only
+ * through ambiguous-variants.
+ */
 import { setImmediate } from 'node:timers/promises';
 import type { BlockKey, ScriptKey, TransactionKey } from '@kasgres/database';
 import { getNetwork, type Hash, isCoinbase, type Network, toHex } from '@kasgres/kaspa';
@@ -18,7 +21,10 @@ import { writeBlock, writeInputs, writeOutputs, writeTransaction } from './write
 const YIELD_EVERY_TRANSACTIONS = 64;
 const YIELD_EVERY_MS = 4;
 
-/** By block, the scripts touched by transactions that were first seen in it, repeated for each transaction. */
+/**
+ * By block, the scripts touched by transactions that were first seen in it, repeated for each
+ * transaction.
+ */
 type Touched = Map<BlockKey, ScriptKey[]>;
 
 export class Preparer {
@@ -65,7 +71,8 @@ export class Preparer {
       chain.push({ added, chainBlock, index, chainTime, highestTransaction, accepted });
       await yieldToEventLoop();
     }
-    // The tail is of a later moment than the chain: blocks that refer to blocks beyond it are left out.
+    // The tail is of a later moment than the chain: blocks that refer to blocks beyond it are left
+    // out.
     const virtualMergeSet = (update.tail ?? []).flatMap((block) =>
       this.#registry.canRefer(referencesOf(block), block) ? [this.#registry.see(seen, block).key] : [],
     );
@@ -324,15 +331,19 @@ function merge(chainBlock: SeenBlock, mergeSet: SeenBlock[]): void {
 }
 
 /**
- * Returns for how many chain blocks it is kept what removed ones had accepted. FINALITY_DEPTH can only raise this, since the API does not know it and
- * relies on the depth of the network (stream/require-start.ts).
+ * Returns for how many chain blocks it is kept what removed ones had accepted. FINALITY_DEPTH can
+ * only raise this, since the API does not know it and relies on the depth of the network
+ * (stream/require-start.ts).
  */
 function removedDepthOf({ id, finalityDepth }: Network): number {
   const ofNetwork = getNetwork(id).finalityDepth;
   return 2 * Number(finalityDepth > ofNetwork ? finalityDepth : ofNetwork);
 }
 
-/** Lets the event loop send the previous batch and receive pages during the computation, which takes most of a second. */
+/**
+ * Lets the event loop send the previous batch and receive pages during the computation, which takes
+ * most of a second.
+ */
 function createYielder(): () => Promise<void> {
   let last = performance.now();
   return async () => {

@@ -1,6 +1,7 @@
 /**
- * Assigns keys to blocks, transactions, scripts and subnetworks when they are first seen; keys never change. A registry lives from a read of the
- * checkpoint to the next failure, since keys of rows that were never committed are assigned again.
+ * Assigns keys to blocks, transactions, scripts and subnetworks when they are first seen; keys
+ * never change. A registry lives from a read of the checkpoint to the next failure, since keys of
+ * rows that were never committed are assigned again.
  */
 import {
   type BatchRow,
@@ -65,7 +66,10 @@ export class Registry {
   readonly #preBootstrapUntil: bigint;
   readonly #next: NextKeys;
 
-  /** @param bootstrapBlueScore of the latest bootstrap block; undefined for genesis, before which there are no blocks */
+  /**
+   * @param bootstrapBlueScore of the latest bootstrap block; undefined for genesis, before which
+   * there are no blocks
+   */
   constructor(memory: Memory, network: Network, checkpoint: Checkpoint, bootstrapBlueScore: bigint | undefined) {
     this.memory = memory;
     this.network = network;
@@ -122,8 +126,9 @@ export class Registry {
   }
 
   /**
-   * Returns the key of a block that another one refers to. An unknown block counts as pre-bootstrap, since all later merged blocks are known. A
-   * block of the tail may also refer to a later one, which stops being pre-bootstrap when it arrives.
+   * Returns the key of a block that another one refers to. An unknown block counts as
+   * pre-bootstrap, since all later merged blocks are known. A block of the tail may also refer to a
+   * later one, which stops being pre-bootstrap when it arrives.
    * @throws IncompleteUpdateError if the bootstrap block is genesis, or too far below the child
    */
   getBlockKey({ rows }: Seen, hash: Hash, child: RpcBlock): BlockKey {

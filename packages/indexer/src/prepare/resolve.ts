@@ -21,8 +21,9 @@ export function resolveInputs(transaction: RpcTransaction, memory: Memory, looke
 }
 
 /**
- * Returns inputs minus outputs; 0 for a coinbase, null while a UTXO is unknown. Also null if the fee is negative or above the maximum supply: outputs
- * that nobody accepted may have any amount, and such a transaction is never accepted.
+ * Returns inputs minus outputs; 0 for a coinbase, null while a UTXO is unknown. Also null if the
+ * fee is negative or above the maximum supply: outputs that nobody accepted may have any amount,
+ * and such a transaction is never accepted.
  */
 export function feeOf(transaction: RpcTransaction, inputs: ResolvedInput[], isCoinbase: boolean): bigint | null {
   if (isCoinbase) return 0n;
@@ -35,7 +36,10 @@ export function feeOf(transaction: RpcTransaction, inputs: ResolvedInput[], isCo
   return fee >= 0n && fee <= MAX_SOMPI ? fee : null;
 }
 
-/** Returns the scripts that a transaction touches, as far as its UTXOs are known. @param outputScripts one for each output */
+/**
+ * Returns the scripts that a transaction touches, as far as its UTXOs are known.
+ * @param outputScripts one for each output
+ */
 export function scriptsOf(inputs: readonly ResolvedInput[], outputScripts: readonly ScriptKey[]): Set<ScriptKey> {
   const scripts = new Set(outputScripts);
   for (const { utxo } of inputs) if (utxo !== undefined) scripts.add(utxo.script);
@@ -44,7 +48,10 @@ export function scriptsOf(inputs: readonly ResolvedInput[], outputScripts: reado
 
 const createDelta = (): ScriptDelta => ({ sent: 0n, received: 0n, utxoCount: 0 });
 
-/** Returns the delta of each script that a transaction touches, as far as its UTXOs are known. @param outputScripts one for each output */
+/**
+ * Returns the delta of each script that a transaction touches, as far as its UTXOs are known.
+ * @param outputScripts one for each output
+ */
 export function deltasOf(
   transaction: RpcTransaction,
   inputs: readonly ResolvedInput[],

@@ -1,4 +1,7 @@
-/** Where the chain can be cut: at the first chain block of a generation, when everything before it is older than `RETENTION`. */
+/**
+ * Where the chain can be cut: at the first chain block of a generation, when everything before it
+ * is older than `RETENTION`.
+ */
 import type { ChainTime } from '@kasgres/database';
 import type { Hash, Network } from '@kasgres/kaspa';
 import type { ClientBase } from 'pg';
@@ -22,8 +25,9 @@ export interface CutPoint {
 }
 
 /**
- * Returns the highest possible one. It is above the latest bootstrap block, so that a gap stays until it is as old; everything up to it is
- * clustered, since that needs its transactions; and it is so deep that no node would reorganise it.
+ * Returns the highest possible one. It is above the latest bootstrap block, so that a gap stays
+ * until it is as old; everything up to it is clustered, since that needs its transactions; and it
+ * is so deep that no node would reorganise it.
  */
 export async function findCutPoint(
   client: ClientBase,
@@ -50,7 +54,10 @@ export async function findCutPoint(
   return rows[0];
 }
 
-/** Returns how much blue score and time a chain block of late added, on average; undefined for a chain of less than two. */
+/**
+ * Returns how much blue score and time a chain block of late added, on average; undefined for a
+ * chain of less than two.
+ */
 export async function findPace(client: ClientBase): Promise<{ blueScore: number; milliseconds: number } | undefined> {
   const { rows } = await client.query<{ blueScore: number; milliseconds: number }>(
     `select (top.blue_score - c.blue_score) / (top.index - c.index)::float8 as "blueScore",

@@ -1,8 +1,10 @@
 /**
- * Cuts the chain at the first chain block of a generation: afterwards the index is one that was bootstrapped there. Everything that takes long
- * happens before any lock that others could wait for: rows of the older generations that blocks above the cut still carry, merge or refer to
- * are copied, the UTXO set is replaced, and so on, invisibly to others. Hardly any batch changes these rows, which are below finality; if one
- * does, the cut is prepared again. The end takes milliseconds: the older partitions are detached, those with the kept rows are attached, and the
+ * Cuts the chain at the first chain block of a generation: afterwards the index is one that was
+ * bootstrapped there. Everything that takes long happens before any lock that others could wait
+ * for: rows of the older generations that blocks above the cut still carry, merge or refer to are
+ * copied, the UTXO set is replaced, and so on, invisibly to others. Hardly any batch changes these
+ * rows, which are below finality; if one does, the cut is prepared again. The end takes
+ * milliseconds: the older partitions are detached, those with the kept rows are attached, and the
  * start and the checkpoint change, all in the same transaction.
  */
 import type { Network } from '@kasgres/kaspa';
@@ -27,7 +29,10 @@ import {
   stays,
 } from './find-kept.ts';
 
-/** Statements that wait longer for a lock fail, and the end of the cut is tried again later. New readers wait behind it meanwhile. */
+/**
+ * Statements that wait longer for a lock fail, and the end of the cut is tried again later. New
+ * readers wait behind it meanwhile.
+ */
 const LOCK_TIMEOUT = '20ms';
 const WORK_MEMORY = '128MB';
 
@@ -82,8 +87,9 @@ async function readNextKeys(client: ClientBase): Promise<NextKeys> {
 }
 
 /**
- * Must run when no batch is being written, soon after `recheck`. @returns `busy`, with the transaction as before, if somebody reads for too long;
- * `outdated` if the cut must be prepared again
+ * Must run when no batch is being written, soon after `recheck`. @returns `busy`, with the
+ * transaction as before, if somebody reads for too long; `outdated` if the cut must be prepared
+ * again
  */
 export async function completeCut(client: ClientBase, prepared: PreparedCut): Promise<'cut' | 'busy' | 'outdated'> {
   const { cut } = prepared;
@@ -124,7 +130,10 @@ async function countRemovedCopies(client: ClientBase, bound: number): Promise<vo
   );
 }
 
-/** Updates what is kept of repeated transactions and contested outputs. Batches change these, too, so this must run at the end. */
+/**
+ * Updates what is kept of repeated transactions and contested outputs. Batches change these, too,
+ * so this must run at the end.
+ */
 async function forgetRemovedCopies(client: ClientBase): Promise<void> {
   await client.query(
     `update repeated_transactions r set block_count = r.block_count - removed.blocks
@@ -142,8 +151,9 @@ async function forgetRemovedCopies(client: ClientBase): Promise<void> {
 }
 
 /**
- * `pre_bootstrap_transactions` keeps the ones that are still needed to name removed outputs until `forgetSpentOutputs`. A bootstrap block above the first chain
- * block is that of a gap: its set may have outputs of transactions that were accepted before it and have rows only.
+ * `pre_bootstrap_transactions` keeps the ones that are still needed to name removed outputs until
+ * `forgetSpentOutputs`. A bootstrap block above the first chain block is that of a gap: its set may
+ * have outputs of transactions that were accepted before it and have rows only.
  */
 async function replaceBootstrap(client: ClientBase): Promise<void> {
   await client.query('analyze next_bootstrap_created, next_bootstrap_spent');
@@ -186,7 +196,10 @@ async function copyKept(client: ClientBase, { generation, chainIndex }: CutPoint
   );
 }
 
-/** Selects inputs whose output is not in the UTXO set of the cut. @param inputs of the FROM clause, with a condition */
+/**
+ * Selects inputs whose output is not in the UTXO set of the cut.
+ * @param inputs of the FROM clause, with a condition
+ */
 const lostOf = (inputs: string): string => `
   select i.transaction_id, i.index, i.previous_transaction_id,
          exists (select from bootstrap_utxos u where u.transaction_id = i.previous_transaction_id) as is_named
@@ -195,8 +208,9 @@ const lostOf = (inputs: string): string => `
        select from bootstrap_utxos u where u.transaction_id = i.previous_transaction_id and u.index = i.previous_index)`;
 
 /**
- * Remaining transactions may have inputs whose output was spent before the cut, since blocks may carry what is never accepted. As after a
- * bootstrap, such an output is not known: its transaction is named by its id, or by its key if the UTXO set has another output of it.
+ * Remaining transactions may have inputs whose output was spent before the cut, since blocks may
+ * carry what is never accepted. As after a bootstrap, such an output is not known: its transaction
+ * is named by its id, or by its key if the UTXO set has another output of it.
  */
 async function forgetSpentOutputs(client: ClientBase, { generation }: CutPoint, bound: number): Promise<void> {
   await client.query(
@@ -237,9 +251,13 @@ async function forgetSpentOutputs(client: ClientBase, { generation }: CutPoint, 
   );
 }
 
-/** Rows of the new generation that belong below the cut: what its first chain block merges and accepts, and what reorgs near it left. */
+/**
+ * Rows of the new generation that belong below the cut: what its first chain block merges and
+ * accepts, and what reorgs near it left.
+ */
 async function removeStragglers(client: ClientBase, cut: CutPoint, border: Border): Promise<void> {
-  // Before acceptance below the cut is forgotten. Batches change inscriptions of transactions above it only.
+  // Before acceptance below the cut is forgotten. Batches change inscriptions of transactions above
+  // it only.
   await client.query(
     'delete from inscriptions i using transactions t where t.id = i.transaction_id and t.accepting_index <= $1',
     [cut.chainIndex],
@@ -263,7 +281,8 @@ async function removeStragglers(client: ClientBase, cut: CutPoint, border: Borde
 }
 
 /**
- * Checks rows that batches have written since the last check. @returns `outdated` if some refer to what the cut removes, or change what it has copied
+ * Checks rows that batches have written since the last check. @returns `outdated` if some refer to
+ * what the cut removes, or change what it has copied
  */
 export async function recheck(client: ClientBase, prepared: PreparedCut): Promise<'current' | 'outdated'> {
   const next = await readNextKeys(client);
@@ -292,7 +311,10 @@ async function refersToRemoved(client: ClientBase, { cut, unchecked }: PreparedC
   return rows[0]?.refers === true;
 }
 
-/** A block may carry an old transaction again: then it may be accepted now or have another variant. Its late inputs may have been completed. */
+/**
+ * A block may carry an old transaction again: then it may be accepted now or have another variant.
+ * Its late inputs may have been completed.
+ */
 async function changesKept(client: ClientBase, { cut }: PreparedCut): Promise<boolean> {
   const kept = (table: keyof typeof TRANSACTION_TABLES): string => keptPartition(table, cut.generation);
   const { rows } = await client.query<{ changes: boolean }>(

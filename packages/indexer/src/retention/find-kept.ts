@@ -1,14 +1,23 @@
-/** Finds the rows that a cut keeps and removes beside whole generations, in the temporary tables `cut_kept_…` and `cut_removed_…`. */
+/**
+ * Finds the rows that a cut keeps and removes beside whole generations, in the temporary tables
+ * `cut_kept_…` and `cut_removed_…`.
+ */
 import type { ClientBase } from 'pg';
 import type { CutPoint } from './cut-point.ts';
 
-/** Blue scores between which blocks are on the other side of the cut than their keys, or refer to the other side. */
+/**
+ * Blue scores between which blocks are on the other side of the cut than their keys, or refer to
+ * the other side.
+ */
 export interface Border {
   from: bigint;
   to: bigint;
 }
 
-/** No block merges or refers to one below finality. The batch that reached the cut may have written blocks far above it with older keys. */
+/**
+ * No block merges or refers to one below finality. The batch that reached the cut may have written
+ * blocks far above it with older keys.
+ */
 export async function findBorder(
   client: ClientBase,
   cut: CutPoint,
@@ -95,8 +104,9 @@ export async function findReferences(client: ClientBase, bound: number, border: 
 }
 
 /**
- * Finds rows of `removed_chain_blocks` to delete: of blocks below the cut, and those that accepted removed transactions. Blocks that batches add
- * meanwhile were on the chain above the cut, so all that they accepted stays.
+ * Finds rows of `removed_chain_blocks` to delete: of blocks below the cut, and those that accepted
+ * removed transactions. Blocks that batches add meanwhile were on the chain above the cut, so all
+ * that they accepted stays.
  */
 export async function findRemovedChainBlocks(
   client: ClientBase,
@@ -115,6 +125,9 @@ export async function findRemovedChainBlocks(
   await client.query('analyze cut_removed_chain_blocks');
 }
 
-/** Whether a block or transaction stays. `cut_kept_…` has the ones below the bound, `cut_removed_…` those from the bound on. */
+/**
+ * Whether a block or transaction stays. `cut_kept_…` has the ones below the bound, `cut_removed_…`
+ * those from the bound on.
+ */
 export const stays = (kind: 'blocks' | 'transactions', id: string, bound: number): string =>
   `(case when ${id} >= ${bound} then ${id} not in (select id from cut_removed_${kind}) else ${id} in (select id from cut_kept_${kind}) end)`;

@@ -1,6 +1,7 @@
 /**
- * Cuts the chain whenever a whole generation is older than `RETENTION`, on a separate connection. Only the end of a cut, a few milliseconds,
- * takes place between two batches; until then and afterwards nobody waits for it.
+ * Cuts the chain whenever a whole generation is older than `RETENTION`, on a separate connection.
+ * Only the end of a cut, a few milliseconds, takes place between two batches; until then and
+ * afterwards nobody waits for it.
  */
 import { type Network, toHex } from '@kasgres/kaspa';
 import { FatalError, type Logger, sleep } from '@kasgres/runtime';
@@ -16,7 +17,10 @@ const POLL_MS = 1_000;
 /** Between attempts to complete a cut, and between lines that say so. */
 const RETRY_MS = 1_000;
 const LINE_MS = 60_000;
-/** A cut that cannot be completed is prepared again, so that its transaction does not hold vacuum up. */
+/**
+ * A cut that cannot be completed is prepared again, so that its transaction does not hold vacuum
+ * up.
+ */
 const MAX_ATTEMPTS = 60;
 const FAILURE_PAUSE_MS = 60_000;
 /** A network mines several blocks meanwhile. */
@@ -52,7 +56,10 @@ export class RetentionKeeper {
     return this.#pending !== undefined;
   }
 
-  /** Must run when no batch is being written. @returns whether rows were removed, so that nothing in memory may be used any longer */
+  /**
+   * Must run when no batch is being written.
+   * @returns whether rows were removed, so that nothing in memory may be used any longer
+   */
   async completeCut(): Promise<boolean> {
     const pending = this.#pending;
     if (pending === undefined) return false;
@@ -155,7 +162,8 @@ export class RetentionKeeper {
     this.#pending = pending;
     const giveUp = AbortSignal.any([signal, AbortSignal.timeout(TURN_TIMEOUT_MS)]);
     const abort = (): void => {
-      // Once it is under way, nobody else may end its transaction: its remaining statements would be committed one by one.
+      // Once it is under way, nobody else may end its transaction: its remaining statements would
+      // be committed one by one.
       if (this.#pending !== pending) return;
       this.#pending = undefined;
       reject(giveUp.reason);

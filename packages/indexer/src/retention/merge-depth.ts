@@ -1,9 +1,15 @@
-/** RETENTION rests on FINALITY_DEPTH: a later block merges nothing that is deeper. Nodes with overridden parameters may have another depth. */
+/**
+ * RETENTION rests on FINALITY_DEPTH: a later block merges nothing that is deeper. Nodes with
+ * overridden parameters may have another depth.
+ */
 import { toHex } from '@kasgres/kaspa';
 import { FatalError } from '@kasgres/runtime';
 import type { AddedChainBlock } from '../chain-update.ts';
 
-/** @throws FatalError if one of the chain blocks merges a block deeper than `finalityDepth`, before anything that it needs is removed */
+/**
+ * @throws FatalError if one of the chain blocks merges a block deeper than `finalityDepth`, before
+ * anything that it needs is removed
+ */
 export function checkMergeDepth(added: readonly AddedChainBlock[], finalityDepth: bigint): void {
   for (const { block, mergeSet } of added) {
     for (const merged of mergeSet) {

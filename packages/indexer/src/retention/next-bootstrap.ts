@@ -1,6 +1,7 @@
 /**
- * The UTXO set of the block at which the chain is cut next, as the difference from that of the latest bootstrap block: computed chain block by
- * chain block in small transactions, so that it resumes after a restart and holds nothing up. Its MuHash is computed along with it, and must be
+ * The UTXO set of the block at which the chain is cut next, as the difference from that of the
+ * latest bootstrap block: computed chain block by chain block in small transactions, so that it
+ * resumes after a restart and holds nothing up. Its MuHash is computed along with it, and must be
  * what the header of that block commits to.
  */
 import { inTransaction } from '@kasgres/database';
@@ -46,7 +47,10 @@ const SOURCES = `
   left join pre_bootstrap_transactions e on e.id = u.transaction_id
   join scripts s on s.id = u.script_id`;
 
-/** Computes the difference up to the cut. Idempotent. @throws FatalError if the set is not the one that the header commits to */
+/**
+ * Computes the difference up to the cut. Idempotent.
+ * @throws FatalError if the set is not the one that the header commits to
+ */
 export async function stageNextBootstrap(
   client: ClientBase,
   cut: CutPoint,
@@ -69,7 +73,10 @@ export async function stageNextBootstrap(
   }
 }
 
-/** The hash of the set, from which the next difference continues. Must run in the transaction that makes the cut. */
+/**
+ * The hash of the set, from which the next difference continues. Must run in the transaction that
+ * makes the cut.
+ */
 export async function restartFrom(client: ClientBase, { chainIndex }: CutPoint): Promise<void> {
   await client.query('update next_bootstrap set bootstrap_index = $1', [chainIndex]);
   // Deleting their rows would take long.

@@ -1,4 +1,7 @@
-/** The partitions of the tables that grow with the chain, as far as retention removes them. Migration 0001 and apply/generations.ts make them. */
+/**
+ * The partitions of the tables that grow with the chain, as far as retention removes them.
+ * Migration 0001 and apply/generations.ts make them.
+ */
 import type { ClientBase } from 'pg';
 
 /** Tables by key of a block, with the name of the key. */
@@ -39,7 +42,8 @@ export async function listPartitionsBefore(client: ClientBase, generation: numbe
 }
 
 /**
- * Drops the tables that cuts detached. Nobody reads them, and locks on them concern nobody else. Idempotent.
+ * Drops the tables that cuts detached. Nobody reads them, and locks on them concern nobody else.
+ * Idempotent.
  * @returns the number of dropped tables
  */
 export async function dropDetached(client: ClientBase): Promise<number> {

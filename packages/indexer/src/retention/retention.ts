@@ -23,14 +23,16 @@ export function blueScoreOf(
 }
 
 /**
- * Old rows go one generation at a time. With more generations, less is kept for longer than necessary, but each look-up by hash probes more
- * partitions: `npm run bench:partitions`.
+ * Old rows go one generation at a time. With more generations, less is kept for longer than
+ * necessary, but each look-up by hash probes more partitions: `npm run bench:partitions`.
  */
 const GENERATIONS = 4n;
 
 /**
- * Returns the number of chain blocks of a generation. A chain block adds at least one to the blue score.
- * @param pace blue score or milliseconds per chain block of late; undefined if there is no chain yet
+ * Returns the number of chain blocks of a generation. A chain block adds at least one to the blue
+ * score.
+ * @param pace blue score or milliseconds per chain block of late; undefined if there is no chain
+ * yet
  */
 export function generationLength(
   retention: Retention,

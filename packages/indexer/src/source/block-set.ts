@@ -1,4 +1,7 @@
-/** Blocks from several pages, which are matched with the chain by hash: a block's hash commits to its parents, and so to its mergeset. */
+/**
+ * Blocks from several pages, which are matched with the chain by hash: a block's hash commits to
+ * its parents, and so to its mergeset.
+ */
 import { type Crescendo, type Hash, toHex, workFromBits } from '@kasgres/kaspa';
 import type { RpcBlock } from '@kasgres/node';
 import type { AddedChainBlock } from '../chain-update.ts';
@@ -9,7 +12,10 @@ import type { Faults } from './check-page.worker.ts';
 export class BlockSet {
   readonly #blocks = new Map<string, RpcBlock>();
   readonly #crescendo: Crescendo | undefined;
-  /** The faults of checked blocks. A chain block is looked up twice: as a chain block, and as the selected parent of the next one. */
+  /**
+   * The faults of checked blocks. A chain block is looked up twice: as a chain block, and as the
+   * selected parent of the next one.
+   */
   readonly #faults = new WeakMap<RpcBlock, string | undefined>();
 
   constructor(crescendo: Crescendo | undefined) {
@@ -17,7 +23,8 @@ export class BlockSet {
   }
 
   /**
-   * @param blocks may be here already: pages overlap, and kaspad's getBlocks repeats some blocks of the sink's anticone
+   * @param blocks may be here already: pages overlap, and kaspad's getBlocks repeats some blocks of
+   * the sink's anticone
    * @param faults of the blocks in order, if they have been checked
    */
   add(blocks: readonly RpcBlock[], faults?: Faults): void {
@@ -39,7 +46,10 @@ export class BlockSet {
     return block !== undefined && mergeSetOf(block).every((merged) => this.has(merged));
   }
 
-  /** Removes the mergeset of a chain block, but not the chain block, which the next one merges. @throws IncompleteUpdateError */
+  /**
+   * Removes the mergeset of a chain block, but not the chain block, which the next one merges.
+   * @throws IncompleteUpdateError
+   */
   take(hash: Hash, acceptedTransactionIds: Hash[]): AddedChainBlock {
     const block = this.#get(hash);
     const [selectedParent, ...others] = mergeSetOf(block);
@@ -50,7 +60,10 @@ export class BlockSet {
     return { block, mergeSet, acceptedTransactionIds };
   }
 
-  /** Removes all blocks. Returns those that are complete and have less blue work than the sink, which a next block may merge. */
+  /**
+   * Removes all blocks. Returns those that are complete and have less blue work than the sink,
+   * which a next block may merge.
+   */
   takeTail(sink: RpcBlock): RpcBlock[] {
     const tail = [...this.#blocks.values()].filter(
       (block) => byBlueWork(block, sink) < 0 && this.#findFault(block) === undefined,
@@ -75,7 +88,10 @@ export class BlockSet {
   }
 }
 
-/** The hash of a header covers its blue score and blue work, but not what it merges. @throws IncompleteUpdateError */
+/**
+ * The hash of a header covers its blue score and blue work, but not what it merges.
+ * @throws IncompleteUpdateError
+ */
 function checkMergeSet(block: RpcBlock, mergeSet: readonly RpcBlock[]): void {
   const { hash, header, mergeSetBluesHashes: blues, mergeSetRedsHashes } = block;
   const { header: selected } = mergeSet[0] as RpcBlock;
@@ -98,7 +114,9 @@ export function mergeSetOf({ mergeSetBluesHashes, mergeSetRedsHashes }: RpcBlock
   return [...mergeSetBluesHashes, ...mergeSetRedsHashes];
 }
 
-/** Sorts by (blue work, hash): parents before children, and a mergeset in the order of acceptance. */
+/**
+ * Sorts by (blue work, hash): parents before children, and a mergeset in the order of acceptance.
+ */
 function byBlueWork(a: RpcBlock, b: RpcBlock): number {
   if (a.header.blueWork !== b.header.blueWork) return a.header.blueWork < b.header.blueWork ? -1 : 1;
   return Buffer.compare(a.hash, b.hash);

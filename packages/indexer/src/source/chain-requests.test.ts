@@ -9,7 +9,10 @@ import { ChainRequests, type ChainStep, findLeast } from './chain-requests.ts';
 const network = { ...getNetwork('simnet'), finalityDepth: 100n };
 const { signal } = new AbortController();
 
-/** Blocks are named by their chain and their height, which is their blue score and their work: `a7`. `a` is ours. */
+/**
+ * Blocks are named by their chain and their height, which is their blue score and their work: `a7`.
+ * `a` is ours.
+ */
 const hashOf = (name: string): Hash => fromHex(Buffer.from(name).toString('hex').padEnd(64, '0'));
 const nameOf = (hash: Hash): string => Buffer.from(hash).toString().replaceAll('\0', '');
 const heightOf = (name: string): number => Number(name.slice(1));

@@ -1,4 +1,7 @@
-/** Requests the chain beyond a position, and finds the reason if the node does not know the position or is below it. */
+/**
+ * Requests the chain beyond a position, and finds the reason if the node does not know the position
+ * or is below it.
+ */
 import { fromHex, type Hash, type Header, type Network, toHex } from '@kasgres/kaspa';
 import { type NodeClient, NodeRpcError, NodeUnsuitableError, type VirtualChainResponse } from '@kasgres/node';
 import type { Position } from '../chain-update.ts';
@@ -15,7 +18,10 @@ const MAX_BLUE_SCORE = 2n ** 63n - 1n;
 export interface ChainResponse {
   removed: Hash[];
   added: Hash[];
-  /** The concatenated ids that each of `added` accepts; separate arrays would take four times the memory. */
+  /**
+   * The concatenated ids that each of `added` accepts; separate arrays would take four times the
+   * memory.
+   */
   accepted: Uint8Array[];
   targetBlueScore: bigint;
 }
@@ -56,7 +62,10 @@ export class ChainRequests {
     return { ...chainOf(response), targetBlueScore: blueScore };
   }
 
-  /** @param isCheckpoint whether the database has exactly the chain below the position @throws NodeBehindError; NodeUnsuitableError */
+  /**
+   * @param isCheckpoint whether the database has exactly the chain below the position
+   * @throws NodeBehindError; NodeUnsuitableError
+   */
   async requestStep(position: Position, isCheckpoint: boolean): Promise<ChainStep> {
     const step = await this.#requestFrom(position).catch((error: unknown) => {
       if (!isUnknownBlock(error)) throw error;
@@ -86,7 +95,10 @@ export class ChainRequests {
     return { ...chain, fork: { hash: lowestRemoved.selectedParentHash, blueScore: lowestRemoved.header.blueScore } };
   }
 
-  /** The blocks above never reached the node: it was reset, lost its last blocks in a crash, or is not the node that they came from. */
+  /**
+   * The blocks above never reached the node: it was reset, lost its last blocks in a crash, or is
+   * not the node that they came from.
+   */
   async #requestFromBelow(checkpoint: Position, error: NodeRpcError): Promise<ChainStep> {
     const { ownChain } = this.#dependencies;
     const [sink, { blueWork }] = [await this.#getSink(), await ownChain.find(0)];
@@ -107,7 +119,10 @@ export class ChainRequests {
     }
   }
 
-  /** Returns the depth of the highest block that the node knows; undefined if it knows none down to finality. */
+  /**
+   * Returns the depth of the highest block that the node knows; undefined if it knows none down to
+   * finality.
+   */
   async #findKnown(checkpoint: Position): Promise<number | undefined> {
     const { ownChain, network } = this.#dependencies;
     const final = checkpoint.blueScore - network.finalityDepth;
@@ -124,8 +139,8 @@ export class ChainRequests {
   }
 
   /**
-   * A syncing node has headers first: it knows the position, and returns all blocks down to its sink as removed. A node with the block itself
-   * has a sink with at least its work.
+   * A syncing node has headers first: it knows the position, and returns all blocks down to its
+   * sink as removed. A node with the block itself has a sink with at least its work.
    */
   async #checkNotBehind(position: Position): Promise<void> {
     const sink = await this.#getSink();
@@ -179,7 +194,10 @@ function chainOf(response: VirtualChainResponse): Omit<ChainResponse, 'targetBlu
   return { removed, added, accepted };
 }
 
-/** Returns the least of 1 to `max` that satisfies a condition which all greater numbers satisfy, too, or undefined. */
+/**
+ * Returns the least of 1 to `max` that satisfies a condition which all greater numbers satisfy,
+ * too, or undefined.
+ */
 export async function findLeast(
   max: number,
   holds: (candidate: number) => Promise<boolean>,

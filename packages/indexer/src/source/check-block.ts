@@ -1,4 +1,7 @@
-/** Checks that a block is complete and matches its hash (invariant 10): a node that prunes or syncs may return a header alone. */
+/**
+ * Checks that a block is complete and matches its hash (invariant 10): a node that prunes or syncs
+ * may return a header alone.
+ */
 import {
   type Crescendo,
   type Hash,
@@ -18,13 +21,22 @@ import type { RpcBlock } from '@kasgres/node';
 const MAX_SCORE = 2n ** 63n - 1n;
 /** The greatest time of JavaScript and more than 270,000 years, which Postgres can still show. */
 const MAX_TIMESTAMP = 8_640_000_000_000_000n;
-/** The exponent in `bits` of the largest target, 2^255. With a larger one, the difficulty would be no finite number, which SQL refuses. */
+/**
+ * The exponent in `bits` of the largest target, 2^255. With a larger one, the difficulty would be
+ * no finite number, which SQL refuses.
+ */
 const MAX_EXPONENT = 0x20;
-/** More than consensus allows: a level for each bit of a hash, and 16 direct parents, or 64 on simnet. */
+/**
+ * More than consensus allows: a level for each bit of a hash, and 16 direct parents, or 64 on
+ * simnet.
+ */
 const MAX_LEVELS = 256;
 const MAX_PARENTS = 256;
 
-/** Returns the predicate of a sentence about the fault. Before Crescendo, blocks commit to transactions without their storage masses. */
+/**
+ * Returns the predicate of a sentence about the fault. Before Crescendo, blocks commit to
+ * transactions without their storage masses.
+ */
 export function findFault(block: RpcBlock, crescendo?: Crescendo): string | undefined {
   if (block.isHeaderOnly) return 'has only its header';
   if (block.transactions.length === 0) return 'has no transactions';
@@ -67,8 +79,9 @@ function createsTooMuch({ outputs }: Transaction): boolean {
 }
 
 /**
- * Checks the node's verbose data as far as a block alone allows. The mergesets of chain blocks are checked against blue score and blue work, too
- * (block-set.ts), and `kasgres verify` recomputes all of them.
+ * Checks the node's verbose data as far as a block alone allows. The mergesets of chain blocks are
+ * checked against blue score and blue work, too (block-set.ts), and `kasgres verify` recomputes all
+ * of them.
  */
 function findMergeSetFault({ header, selectedParentHash, ...block }: RpcBlock): string | undefined {
   const { mergeSetBluesHashes: blues, mergeSetRedsHashes: reds } = block;

@@ -1,4 +1,7 @@
-/** Checks the blocks of pages on a second thread, since this takes as long as decoding them, and the main thread limits a catch-up. */
+/**
+ * Checks the blocks of pages on a second thread, since this takes as long as decoding them, and the
+ * main thread limits a catch-up.
+ */
 import type { Crescendo } from '@kasgres/kaspa';
 import { decodeBlocks } from '@kasgres/node/decode-responses';
 import { serveJobs } from '@kasgres/runtime/worker-pool';

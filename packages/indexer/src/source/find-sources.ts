@@ -5,7 +5,10 @@ const { LOW } = protocol.GetVirtualChainFromBlockV2Request_DataVerbosityLevel;
 /** A slow response must not delay the requests about the chain, which use stream 0. */
 const STREAM = 1;
 
-/** Returns the block that carries each accepted transaction, by its id, both hex. One non-standard script makes the call fail: then undefined. */
+/**
+ * Returns the block that carries each accepted transaction, by its id, both hex. One non-standard
+ * script makes the call fail: then undefined.
+ */
 export async function findSources(
   client: NodeClient,
   { chainBlock, chainBlockBlueScore, parent }: Parameters<FindSources>[0],

@@ -5,7 +5,10 @@ import { OpenBatch } from './open-batch.ts';
 
 const BLOCK = 10_000;
 
-/** Makes a chain block that merges one block, with the given number of transactions and bytes of payload. */
+/**
+ * Makes a chain block that merges one block, with the given number of transactions and bytes of
+ * payload.
+ */
 function merging(transactions: number, payload = 0): AddedChainBlock {
   const transaction = { inputs: [], outputs: [], payload: new Uint8Array(payload) } as unknown as RpcTransaction;
   const block = { transactions: Array.from({ length: transactions }, () => transaction) } as RpcBlock;

@@ -2,7 +2,10 @@ import type { Hash } from '@kasgres/kaspa';
 import type { RpcBlock } from '@kasgres/node';
 import type { AddedChainBlock, ChainUpdate } from '../chain-update.ts';
 
-/** Memory of decoded blocks besides the bytes of scripts and payloads, as measured on Node 24 (bench/README.md, "Memory"). */
+/**
+ * Memory of decoded blocks besides the bytes of scripts and payloads, as measured on Node 24
+ * (bench/README.md, "Memory").
+ */
 const BLOCK_BYTES = 4_000;
 const TRANSACTION_BYTES = 700;
 const INPUT_BYTES = 350;

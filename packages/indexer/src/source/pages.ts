@@ -1,4 +1,7 @@
-/** A page of getBlocks ends with a chain block, which begins the next page. Requests for hashes alone find these ends, so pages load in parallel. */
+/**
+ * A page of getBlocks ends with a chain block, which begins the next page. Requests for hashes
+ * alone find these ends, so pages load in parallel.
+ */
 import { type Hash, toHex } from '@kasgres/kaspa';
 import { type BlocksResponse, decodeBlocksResponse, type NodeClient } from '@kasgres/node';
 import { IncompleteUpdateError } from '../errors.ts';
@@ -6,10 +9,15 @@ import type { Faults } from './check-page.worker.ts';
 
 const REQUEST_STREAM = 0;
 
-/** 251 blocks of 0.75 MB (docs/architecture.md, "Bounds"). A page in transit counts as this, since its size is unknown. */
+/**
+ * 251 blocks of 0.75 MB (docs/architecture.md, "Bounds"). A page in transit counts as this, since
+ * its size is unknown.
+ */
 export const MAX_PAGE_BYTES = 192 * 1024 * 1024;
 
-/** Enough for the largest page over a slow line. The heartbeat detects a dead connection earlier. */
+/**
+ * Enough for the largest page over a slow line. The heartbeat detects a dead connection earlier.
+ */
 export const PAGE_DEADLINE_MS = 300_000;
 
 export interface PageLimits {
@@ -31,11 +39,17 @@ interface PageRequest {
 
 export interface PageOptions {
   maxPageBytes?: number;
-  /** Checks a page in shared memory while it is pending. Returns undefined for a page that is to be checked later. */
+  /**
+   * Checks a page in shared memory while it is pending. Returns undefined for a page that is to be
+   * checked later.
+   */
   check?: (page: Uint8Array) => Promise<Faults> | undefined;
 }
 
-/** Yields the pages from `low` up to the last of `chain`. Pending pages stay encoded, since decoded ones take many times the memory. */
+/**
+ * Yields the pages from `low` up to the last of `chain`. Pending pages stay encoded, since decoded
+ * ones take many times the memory.
+ */
 export async function* fetchPages(
   client: Pick<NodeClient, 'callRaw' | 'getBlocks'>,
   low: Hash,
@@ -138,8 +152,9 @@ const STEP_BYTES = 4 * 1024 * 1024;
 const KEPT_BYTES = 32 * 1024 * 1024;
 
 /**
- * Copies of pages, in buffers that are used again. Those up to KEPT_BYTES are in memory that threads share. Larger ones are not, since V8 does not
- * count shared memory when it decides whether to collect garbage.
+ * Copies of pages, in buffers that are used again. Those up to KEPT_BYTES are in memory that
+ * threads share. Larger ones are not, since V8 does not count shared memory when it decides whether
+ * to collect garbage.
  */
 export class PageBuffers {
   readonly #count: number;

@@ -22,7 +22,10 @@ const noChain: OwnChain = {
   top: async () => [],
 };
 
-/** A node that gives one response about the chain, and knows every block by its blue score alone; each blue block is one of work. */
+/**
+ * A node that gives one response about the chain, and knows every block by its blue score alone;
+ * each blue block is one of work.
+ */
 function nodeThatSays(
   chain: Partial<VirtualChainResponse> | Error,
   blueScoreOfBlocks = start.blueScore,
@@ -109,7 +112,8 @@ test('it rejects a chain that leaves out a chain block (invariant 10)', async ()
     .filter((block) => findFault(block) === undefined);
   const byName = new Map(blocks.map((block) => [toHex(block.hash), block]));
   const known = (hash: Hash | undefined) => (hash === undefined ? undefined : byName.get(toHex(hash)));
-  // A block with its mergeset whose selected parent has its own selected parent there, which becomes the checkpoint.
+  // A block with its mergeset whose selected parent has its own selected parent there, which
+  // becomes the checkpoint.
   const top = blocks.find(
     (block) => mergeSetOf(block).every(known) && known(known(mergeSetOf(block)[0])?.mergeSetBluesHashes[0]),
   ) as RpcBlock;

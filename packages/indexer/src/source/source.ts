@@ -1,4 +1,7 @@
-/** Follows the node's virtual chain and yields complete updates. Notifications only wake it and are never used as data. */
+/**
+ * Follows the node's virtual chain and yields complete updates. Notifications only wake it and are
+ * never used as data.
+ */
 import { type Hash, HASH_BYTES, toHex } from '@kasgres/kaspa';
 import type { RpcBlock } from '@kasgres/node';
 import { sleep } from '@kasgres/runtime';
@@ -12,9 +15,15 @@ import { OpenBatch } from './open-batch.ts';
 import { RecentBlocks } from './recent-blocks.ts';
 import { fetchPages, PAGE_DEADLINE_MS, type PageLimits } from './pages.ts';
 
-/** A response with at least this many chain blocks is a catch-up. The node returns at most 2,480 merged blocks. */
+/**
+ * A response with at least this many chain blocks is a catch-up. The node returns at most 2,480
+ * merged blocks.
+ */
 const NEAR_TIP_CHAIN_BLOCKS = 64;
-/** The share of the bytes ahead for one batch: one is prepared and another applied while pages arrive. */
+/**
+ * The share of the bytes ahead for one batch: one is prepared and another applied while pages
+ * arrive.
+ */
 const BATCH_SHARE = 1 / 4;
 const MAX_REST_MS = 1_000;
 
@@ -38,7 +47,10 @@ export class Source {
     this.#requests = new ChainRequests(dependencies, this.#recent);
   }
 
-  /** @throws NodeUnsuitableError if the node has pruned our chain or left it below finality (invariant 11); NodeBehindError; retryable errors */
+  /**
+   * @throws NodeUnsuitableError if the node has pruned our chain or left it below finality
+   * (invariant 11); NodeBehindError; retryable errors
+   */
   async *updates(start: Position): AsyncGenerator<ChainUpdate> {
     const { node, signal } = this.#dependencies;
     const subscription = node.subscribe(['virtualChainChanged', 'virtualDaaScoreChanged'], () => this.#waker.wake(), {
@@ -52,7 +64,8 @@ export class Source {
       let isNearTip = false;
       for (;;) {
         const step = this.#requests.requestStep(position, position === start);
-        // At the tip the next blocks are few, and requested together with the chain. If that fails, the request is repeated where it is needed.
+        // At the tip the next blocks are few, and requested together with the chain. If that fails,
+        // the request is repeated where it is needed.
         const pending = isNearTip ? this.#getBlocks(position.hash).catch(() => undefined) : undefined;
         const chain = await step;
         const next = await pending;
@@ -81,11 +94,15 @@ export class Source {
     }
   }
 
-  /** @param requested the response of getBlocks for the previous position, if there is one; it may be older or newer than the chain */
+  /**
+   * @param requested the response of getBlocks for the previous position, if there is one; it may
+   * be older or newer than the chain
+   */
   async *#follow(chain: ChainStep, requested: RpcBlock[] | undefined): AsyncGenerator<ChainUpdate> {
     const blocks = new BlockSet(this.#dependencies.network.crescendo);
     const batch = this.#openBatch(chain);
-    // It lacks the past of the previous position. Of that past, the new chain can merge only the removed chain blocks and what they merged.
+    // It lacks the past of the previous position. Of that past, the new chain can merge only the
+    // removed chain blocks and what they merged.
     const removedBlocks = requested && this.#recent.findRemoved(chain.removed);
     if (removedBlocks !== undefined) blocks.add(removedBlocks);
     const firstPage = removedBlocks && requested;
@@ -172,7 +189,10 @@ function nameOf(tail: RpcBlock[]): string {
   return tail.map(({ hash }) => toHex(hash)).join();
 }
 
-/** @throws IncompleteUpdateError if the node left out a chain block after the selected parent, or if a block is missing */
+/**
+ * @throws IncompleteUpdateError if the node left out a chain block after the selected parent, or if
+ * a block is missing
+ */
 function takeNext(blocks: BlockSet, chain: ChainResponse, index: number, selectedParent: Hash): AddedChainBlock {
   const hash = chain.added[index] as Hash;
   const taken = blocks.take(hash, splitHashes(chain.accepted[index] as Uint8Array));

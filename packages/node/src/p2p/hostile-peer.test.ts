@@ -1,4 +1,6 @@
-/** Peers that try to hold a download, or to fill the memory or the disk of the one who downloads. */
+/**
+ * Peers that try to hold a download, or to fill the memory or the disk of the one who downloads.
+ */
 import { once } from 'node:events';
 import { createServer, type ServerHttp2Session, type ServerHttp2Stream } from 'node:http2';
 import type { AddressInfo } from 'node:net';

@@ -1,6 +1,7 @@
 /**
- * Messages of the p2p stream. Chunks of the UTXO set stay encoded, since they are decoded by hand. Other messages are decoded only if they are
- * wanted and short, since a few bytes of a repeated field become an object each.
+ * Messages of the p2p stream. Chunks of the UTXO set stay encoded, since they are decoded by hand.
+ * Other messages are decoded only if they are wanted and short, since a few bytes of a repeated
+ * field become an object each.
  */
 import { create, fromBinary, type MessageInitShape, toBinary } from '@bufbuild/protobuf';
 import { NodeProtocolError } from '../errors.ts';

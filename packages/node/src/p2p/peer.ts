@@ -1,7 +1,8 @@
 /**
- * A connection to a node as one of its peers. It handles the requests that a node sends to every peer, and queues the other messages. While
- * the queue is full, the stream is paused, which blocks the node. Any peer may be hostile: only what the caller calls progress keeps the
- * connection open, and all that comes and goes between two steps of progress is bounded.
+ * A connection to a node as one of its peers. It handles the requests that a node sends to every
+ * peer, and queues the other messages. While the queue is full, the stream is paused, which blocks
+ * the node. Any peer may be hostile: only what the caller calls progress keeps the connection open,
+ * and all that comes and goes between two steps of progress is bounded.
  */
 import { randomBytes } from 'node:crypto';
 import type { NetworkId } from '@kasgres/kaspa';
@@ -22,13 +23,18 @@ const PATH = '/protowire.P2P/MessageStream';
 const USER_AGENT = `/kasgres:${VERSION}/`;
 const ID_BYTES = 16;
 const WINDOW_BYTES = 1024 * 1024;
-/** A thousand UTXOs with the longest scripts that a block can hold: 500,000 grams at 11 for each byte. */
+/**
+ * A thousand UTXOs with the longest scripts that a block can hold: 500,000 grams at 11 for each
+ * byte.
+ */
 const RECEIVE_LIMIT_BYTES = 64 * 1024 * 1024;
 /** Responses to some thousand pings. */
 const SEND_LIMIT_BYTES = 64 * 1024;
 const QUEUE_LIMIT = 4;
 const QUEUE_LIMIT_BYTES = 16 * 1024 * 1024;
-/** Between two steps of progress. A node announces ten blocks a second, and pings every two minutes. */
+/**
+ * Between two steps of progress. A node announces ten blocks a second, and pings every two minutes.
+ */
 const LIMITS = { messages: 20_000, bytes: 2 * RECEIVE_LIMIT_BYTES, replies: 100 };
 const UNITS = { messages: 'messages', bytes: 'bytes', replies: 'pings' } as const;
 const NAME_LENGTH = 100;
@@ -72,7 +78,10 @@ export class Peer {
     options.signal?.addEventListener('abort', this.#abort, { once: true });
   }
 
-  /** Resolves when both sides are ready. Throws NodeUnsuitableError if the node is on another network. */
+  /**
+   * Resolves when both sides are ready. Throws NodeUnsuitableError if the node is on another
+   * network.
+   */
   async greet(network: NetworkId): Promise<void> {
     const { value: theirs } = await this.#until((payload) => payload.case === 'version');
     const name = `kaspa-${network}`;
@@ -100,8 +109,8 @@ export class Peer {
   }
 
   /**
-   * Returns the next message, also after the connection was closed if one is queued. Throws NodeUnavailableError, NodeProtocolError,
-   * PeerRejectedError or the signal's reason.
+   * Returns the next message, also after the connection was closed if one is queued. Throws
+   * NodeUnavailableError, NodeProtocolError, PeerRejectedError or the signal's reason.
    */
   async next(): Promise<ReceivedPayload> {
     while (this.#queue.length === 0) {
@@ -142,7 +151,10 @@ export class Peer {
     this.#waitedMs += performance.now() - begunAt;
   }
 
-  /** Throws NodeProtocolError, which closes the stream, for a peer that keeps this side busy without progress. */
+  /**
+   * Throws NodeProtocolError, which closes the stream, for a peer that keeps this side busy without
+   * progress.
+   */
   #count(what: keyof typeof LIMITS, amount: number): void {
     this.#received[what] += amount;
     if (this.#received[what] <= LIMITS[what]) return;
@@ -193,7 +205,10 @@ function bytesOf(payload: ReceivedPayload): number {
   return payload.case === 'pruningPointUtxoSetChunk' ? payload.chunk.length : 0;
 }
 
-/** Repeats the node's protocol version, since it rejects older ones. The messages used here are the same in all versions. */
+/**
+ * Repeats the node's protocol version, since it rejects older ones. The messages used here are the
+ * same in all versions.
+ */
 function introduction({ protocolVersion, network }: PeerVersion): Extract<PeerPayload, { case: 'version' }>['value'] {
   return {
     protocolVersion,

@@ -1,6 +1,6 @@
 /**
- * Downloads the UTXO set of a node's pruning point over p2p. The caller must verify it: the header of the pruning point commits to it
- * (MuHash).
+ * Downloads the UTXO set of a node's pruning point over p2p. The caller must verify it: the header
+ * of the pruning point commits to it (MuHash).
  */
 import type { Hash, NetworkId, Utxo } from '@kasgres/kaspa';
 import { decodeUtxoChunk } from './decode-utxo-chunk.ts';
@@ -13,7 +13,10 @@ const CHUNKS_PER_REQUEST = 99;
 const SILENCE_MS = 120_000;
 /** As many as a chunk of a node has; half a second's worth on slow cores. */
 const UTXOS_OF_PROGRESS = 1_000;
-/** On the public networks a pruning point moves after twelve hours, and its UTXO set is no longer served. */
+/**
+ * On the public networks a pruning point moves after twelve hours, and its UTXO set is no longer
+ * served.
+ */
 const DEADLINE_MS = 12 * 3_600_000;
 /** Ten times what a large set of today has. */
 const MAX_UTXOS = 500_000_000;
@@ -27,7 +30,10 @@ export interface UtxoSetOptions {
   url: string;
   network: NetworkId;
   pruningPointHash: Hash;
-  /** How long the node may take for a thousand UTXOs, and to say that the set is complete, before the download fails. */
+  /**
+   * How long the node may take for a thousand UTXOs, and to say that the set is complete, before
+   * the download fails.
+   */
   silenceMs?: number;
   /** How long the whole download may take. */
   deadlineMs?: number;
@@ -44,9 +50,10 @@ export interface UtxoChunk {
 }
 
 /**
- * Only UTXOs are progress, and their number, their bytes and the whole time are bounded. Yields the whole set, or throws NodeUnavailableError, NodeProtocolError, NodeUnsuitableError (for another network),
- * PruningPointMovedError, PeerRejectedError, or the signal's reason. A slow consumer slows the node, which disconnects one that takes more
- * than two minutes for 99 chunks.
+ * Only UTXOs are progress, and their number, their bytes and the whole time are bounded. Yields the
+ * whole set, or throws NodeUnavailableError, NodeProtocolError, NodeUnsuitableError (for another
+ * network), PruningPointMovedError, PeerRejectedError, or the signal's reason. A slow consumer
+ * slows the node, which disconnects one that takes more than two minutes for 99 chunks.
  */
 export async function* readUtxoSet(options: UtxoSetOptions): AsyncGenerator<UtxoChunk, void, undefined> {
   const { url, network, pruningPointHash, silenceMs = SILENCE_MS, deadlineMs = DEADLINE_MS, signal } = options;

@@ -1,4 +1,7 @@
-/** A gRPC server for tests, which decide the response to each request, down to the bytes, and clients of it. */
+/**
+ * A gRPC server for tests, which decide the response to each request, down to the bytes, and
+ * clients of it.
+ */
 import { once } from 'node:events';
 import { createServer, type Http2Server, type ServerHttp2Session, type ServerHttp2Stream } from 'node:http2';
 import type { AddressInfo } from 'node:net';

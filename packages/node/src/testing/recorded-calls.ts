@@ -1,4 +1,7 @@
-/** Recorded calls of a real node: an excerpt in this repository, and a whole recording if `RECORDING` names its directory. */
+/**
+ * Recorded calls of a real node: an excerpt in this repository, and a whole recording if
+ * `RECORDING` names its directory.
+ */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';

@@ -1,4 +1,7 @@
-/** Values of pushes as text. A value that does not fit its type is shown as hex, so that nothing is hidden. */
+/**
+ * Values of pushes as text. A value that does not fit its type is shown as hex, so that nothing is
+ * hidden.
+ */
 import { hexOf } from '../hex.ts';
 
 export const PUSH_TYPES = [
@@ -13,7 +16,10 @@ export const PUSH_TYPES = [
   'script',
 ] as const;
 
-/** `int` and `amount`, which is in sompi, are script numbers. All others but `bool` and `text` are bytes. */
+/**
+ * `int` and `amount`, which is in sompi, are script numbers. All others but `bool` and `text` are
+ * bytes.
+ */
 export type PushType = (typeof PUSH_TYPES)[number];
 
 const MAX_NUMBER_BYTES = 8;
@@ -26,8 +32,9 @@ export function formatPush(value: Uint8Array, type: PushType): string {
 }
 
 /**
- * Returns a number as the script engine reads it: little-endian, with the sign in the highest bit. Numbers in the state of a contract are
- * padded to a fixed length. Undefined if there are more than 8 bytes.
+ * Returns a number as the script engine reads it: little-endian, with the sign in the highest bit.
+ * Numbers in the state of a contract are padded to a fixed length. Undefined if there are more than
+ * 8 bytes.
  */
 export function readScriptNumber(bytes: Uint8Array): bigint | undefined {
   if (bytes.length > MAX_NUMBER_BYTES) return undefined;

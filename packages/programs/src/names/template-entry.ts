@@ -1,4 +1,7 @@
-/** Entries of files of names as JSON, which the database keeps: the form of the file, without the template. */
+/**
+ * Entries of files of names as JSON, which the database keeps: the form of the file, without the
+ * template.
+ */
 import { fromHex, type Hash, toHex } from '@kasgres/kaspa';
 import type { NamedPush, NamedTemplate } from './template-names.ts';
 

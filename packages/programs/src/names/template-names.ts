@@ -1,6 +1,7 @@
 /**
- * Names of templates are data: a YAML file that gives a template a name, a source, and names and types to its pushes. Look-alikes share a
- * template, so an entry may require constants at some pushes. docs/programs.md describes the format.
+ * Names of templates are data: a YAML file that gives a template a name, a source, and names and
+ * types to its pushes. Look-alikes share a template, so an entry may require constants at some
+ * pushes. docs/programs.md describes the format.
  */
 import { blake2b256, fromHex, type Hash, networks, toHex } from '@kasgres/kaspa';
 import { isNode, LineCounter, parseDocument } from 'yaml';
@@ -38,9 +39,15 @@ export interface NamedTemplate {
   source: string;
   description: string | undefined;
   pushes: NamedPush[];
-  /** The name applies only to programs that have these values at these pushes, or, for long ones, values with this BLAKE2b-256. */
+  /**
+   * The name applies only to programs that have these values at these pushes, or, for long ones,
+   * values with this BLAKE2b-256.
+   */
   required: RequiredConstant[];
-  /** The numbers of the first and the last push of the state, from which KCC-1's template hash follows. */
+  /**
+   * The numbers of the first and the last push of the state, from which KCC-1's template hash
+   * follows.
+   */
   state: { first: number; last: number } | undefined;
   /** Transactions that reveal a program of the template. */
   seen: { network: string; transactionId: Hash }[];
@@ -128,7 +135,10 @@ const entrySchema = object({
 
 const fileSchema = object({ templates: list(entrySchema, 100_000) });
 
-/** Reads a file of names, and finds all its problems, so that it can be corrected in one go. It never throws. */
+/**
+ * Reads a file of names, and finds all its problems, so that it can be corrected in one go. It
+ * never throws.
+ */
 export function readTemplateNames(yaml: string): TemplateNames {
   const parsed = parseYaml(yaml);
   if ('problems' in parsed) return { templates: [], problems: parsed.problems };
@@ -205,7 +215,10 @@ function issuesOf(issue: z.core.$ZodIssue): Issue[] {
   return [issue];
 }
 
-/** Finds entries of one template that nothing tells apart, and pushes that are named or required twice. */
+/**
+ * Finds entries of one template that nothing tells apart, and pushes that are named or required
+ * twice.
+ */
 function findDuplicates(templates: readonly z.output<typeof entrySchema>[]): Issue[] {
   const seen = new Set<string>();
   return templates.flatMap(({ template, pushes, required }, index) => {
@@ -230,7 +243,10 @@ function findDuplicates(templates: readonly z.output<typeof entrySchema>[]): Iss
   });
 }
 
-/** Names programs by the entries of files. The entry with the most required constants that a program has wins. */
+/**
+ * Names programs by the entries of files. The entry with the most required constants that a program
+ * has wins.
+ */
 export class TemplateNameBook {
   readonly #byTemplate = new Map<string, NamedTemplate[]>();
 

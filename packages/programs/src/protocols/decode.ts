@@ -1,4 +1,7 @@
-/** The registry of decoders: every operation of a known protocol in a transaction. Each decoder is total, and linear in its bytes. */
+/**
+ * The registry of decoders: every operation of a known protocol in a transaction. Each decoder is
+ * total, and linear in its bytes.
+ */
 import type { ScriptPublicKey } from '@kasgres/kaspa';
 import { OP_PUSH_DATA_4 } from '../opcodes.ts';
 import { readEnvelope } from './envelope.ts';
@@ -8,18 +11,30 @@ import { readKrc20Envelope, readKrc20Payload } from './krc-20.ts';
 import { readKrc721Envelope } from './krc-721.ts';
 import { readPrefixedPayload } from './prefixes.ts';
 
-/** Must rise whenever a decoder is added or reads something else, so that indexers decode what they have again. */
+/**
+ * Must rise whenever a decoder is added or reads something else, so that indexers decode what they
+ * have again.
+ */
 export const DECODERS_VERSION = 3;
 
 export interface InscribedTransaction {
   payload: Uint8Array;
-  /** The program that each input reveals, if it reveals one. Empty for a coinbase, whose payload names a miner instead. */
+  /**
+   * The program that each input reveals, if it reveals one. Empty for a coinbase, whose payload
+   * names a miner instead.
+   */
   programs: readonly (Uint8Array | undefined)[];
-  /** The script that input 0 spends; undefined if it is unknown, as before the first block of an index. */
+  /**
+   * The script that input 0 spends; undefined if it is unknown, as before the first block of an
+   * index.
+   */
   sender: ScriptPublicKey | undefined;
 }
 
-/** Returns the operations of a transaction: that of its payload, and then those of the programs that its inputs reveal. */
+/**
+ * Returns the operations of a transaction: that of its payload, and then those of the programs that
+ * its inputs reveal.
+ */
 export function decodeInscriptions({ payload, programs, sender }: InscribedTransaction): Inscription[] {
   if (programs.length === 0) return [];
   const found: Inscription[] = [];
@@ -32,12 +47,18 @@ export function decodeInscriptions({ payload, programs, sender }: InscribedTrans
   return found;
 }
 
-/** Returns the operation of a payload that is not a coinbase's; undefined if it begins as no known protocol does. */
+/**
+ * Returns the operation of a payload that is not a coinbase's; undefined if it begins as no known
+ * protocol does.
+ */
 export function decodePayload(payload: Uint8Array): Operation | undefined {
   return payload.length === 0 ? undefined : (readPrefixedPayload(payload) ?? readKrc20Payload(payload));
 }
 
-/** Returns the operation in the program that an input reveals; undefined if there is none that counts on this input. */
+/**
+ * Returns the operation in the program that an input reveals; undefined if there is none that
+ * counts on this input.
+ */
 export function decodeProgram(program: Uint8Array, input: number): Inscription | undefined {
   const envelope = readEnvelope(program);
   if (envelope === undefined) return undefined;

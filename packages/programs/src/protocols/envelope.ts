@@ -1,7 +1,8 @@
 /**
- * The envelope of inscriptions in a program (Kasplex, "Data Insertion Mechanism", docs.kasplex.org, and `parseScriptInput` of
- * kasplex/go-krc20d, explorer/script.go; KNS and KRC-721 use the same with other markers): an owner's key or keys with the opcode that
- * checks signatures, and a branch that is never executed, with a marker and one or two pairs of a tag and data.
+ * The envelope of inscriptions in a program (Kasplex, "Data Insertion Mechanism", docs.kasplex.org,
+ * and `parseScriptInput` of kasplex/go-krc20d, explorer/script.go; KNS and KRC-721 use the same
+ * with other markers): an owner's key or keys with the opcode that checks signatures, and a branch
+ * that is never executed, with a marker and one or two pairs of a tag and data.
  */
 import { blake2b256, type ScriptPublicKey } from '@kasgres/kaspa';
 import {
@@ -24,7 +25,10 @@ export interface Envelope {
   marker: Uint8Array;
   /** The script of the key, or the P2SH script of the keys. */
   owner: ScriptPublicKey;
-  /** The data of tag 0; undefined if there is none, or what follows the marker does not have the form. */
+  /**
+   * The data of tag 0; undefined if there is none, or what follows the marker does not have the
+   * form.
+   */
   content: Uint8Array | undefined;
   /** The opcode that pushed the content. */
   contentOpcode: number;
@@ -34,7 +38,10 @@ const KEY_BYTES = 32;
 const ECDSA_KEY_BYTES = 33;
 const MAX_KEYS = 15;
 const MAX_PAIRS = 2;
-/** Known markers are shorter. A longer one belongs to a program of another kind that has such a branch. */
+/**
+ * Known markers are shorter. A longer one belongs to a program of another kind that has such a
+ * branch.
+ */
 const MAX_MARKER_BYTES = 16;
 
 /** Returns the envelope that a program is; undefined if it is none. */
@@ -47,7 +54,10 @@ export function readEnvelope(program: Uint8Array): Envelope | undefined {
   return { marker, owner, ...readContent(reader) };
 }
 
-/** Reads up to two pairs, in any order. Anything after them is not looked at, as in the reference indexer. */
+/**
+ * Reads up to two pairs, in any order. Anything after them is not looked at, as in the reference
+ * indexer.
+ */
 function readContent(reader: ScriptReader): Pick<Envelope, 'content' | 'contentOpcode'> {
   const none = { content: undefined, contentOpcode: 0 };
   let found: Pick<Envelope, 'content' | 'contentOpcode'> = none;

@@ -1,4 +1,7 @@
-/** An operation of a protocol above the chain, as the bytes of a transaction state it. Whether it has an effect, only the protocol's indexer knows. */
+/**
+ * An operation of a protocol above the chain, as the bytes of a transaction state it. Whether it
+ * has an effect, only the protocol's indexer knows.
+ */
 import type { ScriptPublicKey } from '@kasgres/kaspa';
 import { isSafeText } from '../safe-text.ts';
 
@@ -20,9 +23,15 @@ export interface Operation {
   protocol: Protocol;
   /** False if the protocol's marker is there and what follows is not one of its operations. */
   isDecodable: boolean;
-  /** The protocol's own name of it, of at most 32 characters of `a-z`, digits, `_` and `-`; undefined if it has none or is undecodable. */
+  /**
+   * The protocol's own name of it, of at most 32 characters of `a-z`, digits, `_` and `-`;
+   * undefined if it has none or is undecodable.
+   */
   operation: string | undefined;
-  /** A ticker, a token id, a name or a channel: printable text of at most 255 characters, without control, bidirectional and invisible characters. */
+  /**
+   * A ticker, a token id, a name or a channel: printable text of at most 255 characters, without
+   * control, bidirectional and invisible characters.
+   */
   tick: string | undefined;
   /** The protocol's content, which may be any bytes. A view of the payload or the program. */
   body: Uint8Array;
@@ -41,7 +50,10 @@ export function undecodable(protocol: Protocol, body: Uint8Array): Operation {
   return { protocol, isDecodable: false, operation: undefined, tick: undefined, body };
 }
 
-/** Makes an operation, which is undecodable if its name is not one. A tick that cannot be shown is left out. */
+/**
+ * Makes an operation, which is undecodable if its name is not one. A tick that cannot be shown is
+ * left out.
+ */
 export function toOperation(
   protocol: Protocol,
   body: Uint8Array,

@@ -1,7 +1,10 @@
 /** JSON from strangers: bounded in bytes and depth, and never an exception. */
 
 export const MAX_JSON_BYTES = 65_536;
-/** Limits how deep arrays and objects are nested. Operations of the known protocols have depth 1; metadata of KRC-721 has 4. */
+/**
+ * Limits how deep arrays and objects are nested. Operations of the known protocols have depth 1;
+ * metadata of KRC-721 has 4.
+ */
 export const MAX_JSON_DEPTH = 32;
 
 export type JsonValue = string | number | boolean | null | JsonValue[] | JsonObject;
@@ -9,12 +12,13 @@ export interface JsonObject {
   [key: string]: JsonValue;
 }
 
-// Invalid UTF-8 becomes U+FFFD, as in the reference indexers. A byte order mark stays, so that it is a syntax error as there.
+// Invalid UTF-8 becomes U+FFFD, as in the reference indexers. A byte order mark stays, so that it
+// is a syntax error as there.
 const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
 
 /**
- * Returns the JSON value that the bytes are; undefined if they are none, or a larger or deeper one than the bounds allow. Of keys that
- * occur twice the last one counts.
+ * Returns the JSON value that the bytes are; undefined if they are none, or a larger or deeper one
+ * than the bounds allow. Of keys that occur twice the last one counts.
  */
 export function parseJson(bytes: Uint8Array): JsonValue | undefined {
   if (bytes.length > MAX_JSON_BYTES || depthOf(bytes) > MAX_JSON_DEPTH) return undefined;
@@ -42,7 +46,10 @@ const CLOSING_BRACKET = 0x5d;
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
 
-/** Returns the highest number of open brackets outside of strings. It is exact for JSON, and any number for other bytes. */
+/**
+ * Returns the highest number of open brackets outside of strings. It is exact for JSON, and any
+ * number for other bytes.
+ */
 function depthOf(bytes: Uint8Array): number {
   let depth = 0;
   let deepest = 0;
@@ -59,7 +66,10 @@ function depthOf(bytes: Uint8Array): number {
   return deepest;
 }
 
-/** Returns the value of a key; of the last key that differs in case only, if there is none in this case. */
+/**
+ * Returns the value of a key; of the last key that differs in case only, if there is none in this
+ * case.
+ */
 export function fieldOf(object: JsonObject, name: string): JsonValue | undefined {
   if (Object.hasOwn(object, name)) return object[name];
   return Object.entries(object).findLast(([key]) => key.length === name.length && key.toLowerCase() === name)?.[1];

@@ -1,7 +1,8 @@
 /**
- * KRC-20 (Kasplex, "KRC-20 OPs" and "Data Format", docs-kasplex.gitbook.io/krc20; the reference indexer kasplex/go-krc20d,
- * explorer/script.go). Whether an operation is valid depends on every earlier one since 2024 and on fees, which the protocol's indexer
- * knows; this decoder reads which operation is stated.
+ * KRC-20 (Kasplex, "KRC-20 OPs" and "Data Format", docs-kasplex.gitbook.io/krc20; the reference
+ * indexer kasplex/go-krc20d, explorer/script.go). Whether an operation is valid depends on every
+ * earlier one since 2024 and on fees, which the protocol's indexer knows; this decoder reads which
+ * operation is stated.
  */
 import { type Operation, toOperation, undecodable } from './inscription.ts';
 import { fieldOf, type JsonObject, looksLikeObject, parseJsonObject, textOf } from './json.ts';
@@ -16,7 +17,10 @@ const TOKEN_ID = /^[0-9a-f]{64}$/;
 const ASCII = /^\p{ASCII}*$/u;
 const CLAIM = /"p"\s*:\s*"krc-20"/i;
 
-/** Reads the content of an envelope. Returns undefined for an operation that the protocol ignores on this input. */
+/**
+ * Reads the content of an envelope. Returns undefined for an operation that the protocol ignores on
+ * this input.
+ */
 export function readKrc20Envelope(content: Uint8Array, input: number): Operation | undefined {
   const json = parseJsonObject(content);
   const isRefused =
@@ -52,7 +56,10 @@ function readOperation(json: JsonObject, content: Uint8Array): Operation {
     : undecodable('krc-20', content);
 }
 
-/** A token is named by its ticker in upper case, or by the id of the transaction that deployed it, if its deployer issues it. */
+/**
+ * A token is named by its ticker in upper case, or by the id of the transaction that deployed it,
+ * if its deployer issues it.
+ */
 function readTick(json: JsonObject, operation: string): string | undefined {
   const isDeployedById = operation === 'deploy' && fieldOf(json, 'mod') === 'issue';
   const names = isDeployedById ? ['name'] : ['ca', 'tick'];

@@ -1,6 +1,7 @@
 /**
- * KRC-721 (doc/KRC-721.md, nexus/src/analyzer.rs and core/src/model/krc721 of Nacho-the-Kat/krc721-protocol): an envelope on input 0 with
- * the marker `kspr`, which other operations of that name may use, too.
+ * KRC-721 (doc/KRC-721.md, nexus/src/analyzer.rs and core/src/model/krc721 of
+ * Nacho-the-Kat/krc721-protocol): an envelope on input 0 with the marker `kspr`, which other
+ * operations of that name may use, too.
  */
 import { type Operation, toOperation, undecodable } from './inscription.ts';
 import { parseJsonObject } from './json.ts';

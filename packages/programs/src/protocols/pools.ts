@@ -1,6 +1,7 @@
 /**
- * Names of mining pools. Pools put their domain between slashes into the extra data of a coinbase payload, after what the node puts there
- * ("Kaspa L1 Protocols", a public list). It is a claim of the miner.
+ * Names of mining pools. Pools put their domain between slashes into the extra data of a coinbase
+ * payload, after what the node puts there ("Kaspa L1 Protocols", a public list). It is a claim of
+ * the miner.
  */
 
 const DOMAIN = /^(?:[a-z0-9-]+\.)+[a-z]{2,24}$/;

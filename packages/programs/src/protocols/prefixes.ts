@@ -1,5 +1,6 @@
 /**
- * Protocols that a payload begins with. Contents are not decrypted, and signatures in them are not checked.
+ * Protocols that a payload begins with. Contents are not decrypted, and signatures in them are not
+ * checked.
  *
  * | protocol | source |
  * |---|---|

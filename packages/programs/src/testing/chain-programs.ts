@@ -1,6 +1,7 @@
 /**
- * Programs that spends on testnet-10 revealed, for tests. Each hash and reveal can be checked with a node, and is in fixtures/provenance.json
- * of the crate kascov-decode 0.1.0, too. The template hashes were computed with Python's hashlib.
+ * Programs that spends on testnet-10 revealed, for tests. Each hash and reveal can be checked with
+ * a node, and is in fixtures/provenance.json of the crate kascov-decode 0.1.0, too. The template
+ * hashes were computed with Python's hashlib.
  */
 import { fromHex } from '@kasgres/kaspa';
 

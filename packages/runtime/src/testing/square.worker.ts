@@ -1,4 +1,7 @@
-/** A worker of the pool's tests: squares numbers, fails on negative ones, and ends its thread on zero. */
+/**
+ * A worker of the pool's tests: squares numbers, fails on negative ones, and ends its thread on
+ * zero.
+ */
 import { serveJobs } from '../worker-pool.ts';
 
 serveJobs((value: number): number => {

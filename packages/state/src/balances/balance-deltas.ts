@@ -15,7 +15,10 @@ const emptyDelta = (script: number) => ({
 
 type BalanceDelta = ReturnType<typeof emptyDelta>;
 
-/** Returns whether what is summed up for a script stays as it is. A new row is never zero, since a transaction makes it. */
+/**
+ * Returns whether what is summed up for a script stays as it is. A new row is never zero, since a
+ * transaction makes it.
+ */
 export function isZero({ script: _script, ...numbers }: BalanceDelta): boolean {
   return Object.values(numbers).every((number) => !number);
 }

@@ -1,6 +1,7 @@
 /**
- * The rows of `balances`, each of which has all that is known of a script: its balance and counts, when it was first and last seen, the change of its
- * latest hour, and whether it is tagged; and the tables of what came before. A batch writes each row once.
+ * The rows of `balances`, each of which has all that is known of a script: its balance and counts,
+ * when it was first and last seen, the change of its latest hour, and whether it is tagged; and the
+ * tables of what came before. A batch writes each row once.
  */
 import { inPipeline } from '@kasgres/database';
 import type { DerivedState } from '../derived-state.ts';

@@ -2,8 +2,9 @@ import { ACCEPTED, CUT } from '../common-table-expressions.ts';
 import { faultsOf } from '../queryable.ts';
 
 /**
- * Balance = sum of UTXOs = UTXOs at the latest bootstrap block + accepted deltas since = sum of hourly changes. Counts of
- * transactions, `unmerged_touches` included, are the numbers of rows. After a retention cut they are at least that, and scripts may have no row left.
+ * Balance = sum of UTXOs = UTXOs at the latest bootstrap block + accepted deltas since = sum of
+ * hourly changes. Counts of transactions, `unmerged_touches` included, are the numbers of rows.
+ * After a retention cut they are at least that, and scripts may have no row left.
  */
 const SELECT_WRONG_BALANCES = `
   with ${ACCEPTED}, ${CUT},
@@ -69,5 +70,8 @@ const SELECT_WRONG_CURRENT_BALANCES = `
   where b.balance is distinct from coalesce(u.amount, 0) or b.utxo_count is distinct from coalesce(u.count, 0)
   limit 20`;
 
-/** Balances are those of the current UTXOs. With the UTXO commitment, which proves the set, this proves current balances. */
+/**
+ * Balances are those of the current UTXOs. With the UTXO commitment, which proves the set, this
+ * proves current balances.
+ */
 export const verifyCurrentBalances = faultsOf(SELECT_WRONG_CURRENT_BALANCES, selectWrongSupply('amount', 'utxos'));

@@ -6,9 +6,11 @@ import { HourlyDeltas, type LastChange, NEVER_CHANGED } from './hourly-changes/h
 import { NEVER_SEEN, type ScriptActivity, ScriptActivityChanges } from './script-activity/replay.ts';
 
 /**
- * The flag of a new row is that of the script's own tag: every member of a cluster has a row already.
+ * The flag of a new row is that of the script's own tag: every member of a cluster has a row
+ * already.
  *
- * MERGE, since `on conflict` would lock each row first, and write the lock to the WAL. Nobody else inserts.
+ * MERGE, since `on conflict` would lock each row first, and write the lock to the WAL. Nobody else
+ * inserts.
  */
 export async function writeBalances(client: ClientBase, changes: StateChanges): Promise<void> {
   const { after, stored } = changes.of(ScriptActivityChanges);
@@ -78,7 +80,10 @@ function isSame(one: ScriptActivity, other: ScriptActivity | undefined): boolean
   return one.first === other?.first && one.last === other.last;
 }
 
-/** Counts transactions outside of a batch. @param scripts those that each transaction touches and did not touch before; all have a balance */
+/**
+ * Counts transactions outside of a batch.
+ * @param scripts those that each transaction touches and did not touch before; all have a balance
+ */
 export async function countTouched(client: ClientBase, scripts: readonly number[]): Promise<void> {
   await client.query(
     `update balances b set transaction_count = b.transaction_count + touched.count

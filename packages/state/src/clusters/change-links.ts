@@ -1,8 +1,12 @@
 /**
- * The optional, weaker heuristic of change outputs, which never merges clusters. A transaction has a link if
- * - all its inputs are fully signed by single keys and spend no covenants, so that they have one owner;
- * - it has exactly two outputs, to different scripts of single keys, neither of which is an input's;
- * - exactly one of these was never seen on the chain before, since wallets create a new address for change.
+ * The optional, weaker heuristic of change outputs, which never merges clusters. A transaction has
+ * a link if
+ * - all its inputs are fully signed by single keys and spend no covenants, so that they have one
+ *   owner;
+ * - it has exactly two outputs, to different scripts of single keys, neither of which is an
+ *   input's;
+ * - exactly one of these was never seen on the chain before, since wallets create a new address for
+ *   change.
  */
 import type { ClientBase } from 'pg';
 import { SIGNATURE_SCRIPTS } from './read.ts';

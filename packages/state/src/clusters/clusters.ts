@@ -1,4 +1,7 @@
-/** Clusters of scripts with one owner. A batch updates their balances; merges are separate transactions at a depth (step.ts). */
+/**
+ * Clusters of scripts with one owner. A batch updates their balances; merges are separate
+ * transactions at a depth (step.ts).
+ */
 import { clusterRoots } from '@kasgres/database';
 import { BalanceDeltas } from '../balances/balance-deltas.ts';
 import type { DerivedState } from '../derived-state.ts';
@@ -31,7 +34,10 @@ export const clusters: DerivedState = {
     });
   },
 
-  /** Sums balances only: an earlier version may have left clusters when it began to catch up after a gap. */
+  /**
+   * Sums balances only: an earlier version may have left clusters when it began to catch up after a
+   * gap.
+   */
   rebuild: {
     locked: (client) =>
       client.query(

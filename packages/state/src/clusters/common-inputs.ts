@@ -1,6 +1,7 @@
 /**
- * The common-input heuristic: fully signed inputs of a transaction have one owner, unless several people built it together (docs/clustering.md).
- * Signature hash types: rusty-kaspa, consensus/core/src/hashing/sighash_type.rs.
+ * The common-input heuristic: fully signed inputs of a transaction have one owner, unless several
+ * people built it together (docs/clustering.md). Signature hash types: rusty-kaspa,
+ * consensus/core/src/hashing/sighash_type.rs.
  */
 import { SIG_HASH_TYPES } from '@kasgres/programs';
 
@@ -23,12 +24,18 @@ export interface Spending {
 
 const SIGNATURE_PUSH = 65;
 const SIG_HASH_ALL = 0x01;
-/** NONE, SINGLE, and the three with anyone-can-pay: the signature leaves inputs or outputs to others. */
+/**
+ * NONE, SINGLE, and the three with anyone-can-pay: the signature leaves inputs or outputs to
+ * others.
+ */
 const PARTIAL_SIG_HASHES: ReadonlySet<number> = new Set(SIG_HASH_TYPES.filter((type) => type !== SIG_HASH_ALL));
 /** Fewer participants gain no anonymity. */
 const LEAST_PARTICIPANTS = 3;
 
-/** Returns the scripts of one owner, in the order of the inputs, each once. Fewer than two mean that nothing follows. */
+/**
+ * Returns the scripts of one owner, in the order of the inputs, each once. Fewer than two mean that
+ * nothing follows.
+ */
 export function scriptsOfOneOwner(spending: Spending): bigint[] {
   const scripts = new Set<bigint>();
   for (const { script, type, signatureScripts, hasCovenant } of spending.inputs) {
@@ -39,7 +46,10 @@ export function scriptsOfOneOwner(spending: Spending): bigint[] {
   return isCollaborative(spending) ? [] : [...scripts];
 }
 
-/** Recognises a CoinJoin: several outputs of one amount, and enough input scripts for each to be a participant with one or two of them. */
+/**
+ * Recognises a CoinJoin: several outputs of one amount, and enough input scripts for each to be a
+ * participant with one or two of them.
+ */
 function isCollaborative({ inputs, equalOutputs }: Spending): boolean {
   const payers = new Set(inputs.map(({ script }) => script)).size;
   return equalOutputs >= LEAST_PARTICIPANTS && payers >= LEAST_PARTICIPANTS && 2 * payers >= equalOutputs;
@@ -61,7 +71,10 @@ function hasPartialSignature(script: Uint8Array): boolean {
 const OP_PUSH_DATA_1 = 0x4c;
 const OP_PUSH_DATA_4 = 0x4e;
 
-/** Yields the data that a signature script pushes. A script that ends within a push was never accepted; its last push is left out. */
+/**
+ * Yields the data that a signature script pushes. A script that ends within a push was never
+ * accepted; its last push is left out.
+ */
 function* pushesOf(script: Uint8Array): Generator<Uint8Array> {
   const bytes = Buffer.from(script.buffer, script.byteOffset, script.byteLength);
   for (let at = 0; at < bytes.length; ) {

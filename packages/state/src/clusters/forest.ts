@@ -1,8 +1,10 @@
 /**
- * Union-find with undo (migrations/0001_schema.sql). The smaller cluster goes below the larger one; of equal ones, that of the later input goes
- * below the other. Paths are never shortened, so the roots follow from the chain alone, and undoing the last merge restores the state before it.
+ * Union-find with undo (migrations/0001_schema.sql). The smaller cluster goes below the larger one;
+ * of equal ones, that of the later input goes below the other. Paths are never shortened, so the
+ * roots follow from the chain alone, and undoing the last merge restores the state before it.
  *
- * The members of a cluster form a ring. Swapping the next members of two roots joins two rings, or splits one.
+ * The members of a cluster form a ring. Swapping the next members of two roots joins two rings, or
+ * splits one.
  */
 import { getOrInsert } from '../state-changes.ts';
 
@@ -37,7 +39,10 @@ export interface Merge {
   heldMerge: bigint | undefined;
   sizeLimit: bigint | null;
   mergedSizeLimit: bigint | null;
-  /** The range of the ring that moved: from this member to the root `mergedCluster`, which is before `ringEnd`. */
+  /**
+   * The range of the ring that moved: from this member to the root `mergedCluster`, which is before
+   * `ringEnd`.
+   */
   ringStart: bigint;
   ringEnd: bigint;
 }
@@ -99,7 +104,10 @@ export class Forest {
     else this.heldAgain.push(heldMerge);
   }
 
-  /** Holds one merge of each cluster with the largest, which ties them all as every combination would. */
+  /**
+   * Holds one merge of each cluster with the largest, which ties them all as every combination
+   * would.
+   */
   #hold(why: Pick<HeldMerge, 'chainIndex' | 'transaction'>, apart: readonly bigint[]): void {
     const clusters = apart.map((script) => ({ script, ...this.#get(this.find(script)) }));
     const largest = clusters.reduce((largest, cluster) => (cluster.size > largest.size ? cluster : largest));
@@ -196,7 +204,11 @@ function swapNext(one: Root, other: Root, previous: Map<bigint, bigint>): void {
 
 export type UndoableMerge = Pick<Merge, 'id' | 'cluster' | 'mergedCluster' | 'sizeLimit' | 'mergedSizeLimit'>;
 
-/** @param merges contiguous, the latest first @param nextOf the next member of each of their roots @param limitOf the operator's limits */
+/**
+ * @param merges contiguous, the latest first
+ * @param nextOf the next member of each of their roots
+ * @param limitOf the operator's limits
+ */
 export function undoMerges(
   merges: readonly UndoableMerge[],
   nextOf: ReadonlyMap<bigint, bigint>,

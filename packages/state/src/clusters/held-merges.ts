@@ -1,4 +1,7 @@
-/** Merges that a size limit holds: one row for two clusters, with the number of transactions that tie them. */
+/**
+ * Merges that a size limit holds: one row for two clusters, with the number of transactions that
+ * tie them.
+ */
 import type { ClientBase } from 'pg';
 import { getOrInsert } from '../state-changes.ts';
 import { columnsOf } from '../queryable.ts';
@@ -78,7 +81,10 @@ export async function undoHeld(client: ClientBase, to: bigint): Promise<bigint[]
   return rows.map(({ id }) => id);
 }
 
-/** Returns the keys of merges that are held already. A rejection is of the transactions before it, so that later ones are held again. */
+/**
+ * Returns the keys of merges that are held already. A rejection is of the transactions before it,
+ * so that later ones are held again.
+ */
 async function findPending(client: ClientBase, pairs: readonly Pair[]): Promise<Map<string, bigint>> {
   const { rows } = await client.query<Pick<HeldMerge, 'cluster' | 'otherCluster'> & { id: bigint }>({
     name: 'find-held-merges',

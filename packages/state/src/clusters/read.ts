@@ -1,4 +1,6 @@
-/** Each query reads rows by primary keys, so that its cost depends on the step's transactions only. */
+/**
+ * Each query reads rows by primary keys, so that its cost depends on the step's transactions only.
+ */
 import { clusterRoots } from '@kasgres/database';
 import type { ClientBase } from 'pg';
 import { scriptsOfOneOwner, type Spending, type SpentInput } from './common-inputs.ts';
@@ -22,7 +24,8 @@ const BEFORE_ALL: Position = { chainIndex: -1n, blockId: undefined, nextMergeId:
 
 /**
  * Returns undefined during the first catch-up.
- * @param lock `for update` locks the checkpoint, which serialises steps with batches and imports of tags
+ * @param lock `for update` locks the checkpoint, which serialises steps with batches and imports of
+ * tags
  */
 export async function findSink(client: ClientBase, lock: 'for update' | '' = ''): Promise<Sink | undefined> {
   // A joined row could be of another version than the locked one.
@@ -82,7 +85,10 @@ export interface ClusteringRange {
   hasNext: boolean;
 }
 
-/** Returns the next chain blocks that are deep enough and have about this many transactions; undefined if there is none. */
+/**
+ * Returns the next chain blocks that are deep enough and have about this many transactions;
+ * undefined if there is none.
+ */
 export async function findNextRange(
   client: ClientBase,
   afterIndex: bigint,
@@ -109,8 +115,9 @@ export async function findNextRange(
 type InputRow = SpentInput & Pick<Tie, 'chainIndex' | 'transaction'> & Pick<Spending, 'equalOutputs'>;
 
 /**
- * The signature scripts of an input `i` of a transaction `t`: of the accepted variant, or, while that is unknown, of the variants that the accepting
- * block merges. Anybody can mine any number of others.
+ * The signature scripts of an input `i` of a transaction `t`: of the accepted variant, or, while
+ * that is unknown, of the variants that the accepting block merges. Anybody can mine any number of
+ * others.
  */
 export const SIGNATURE_SCRIPTS = `
   select coalesce(array_agg(case when carried.variant = 0 then i.signature_script

@@ -12,7 +12,8 @@ let client: PoolClient;
 beforeAll(async () => {
   database = await createTestDatabase();
   client = await database.pool.connect();
-  // A chain block merges two of the blocks that contain a transaction: one has its first variant, the other its second. A third variant is elsewhere.
+  // A chain block merges two of the blocks that contain a transaction: one has its first variant,
+  // the other its second. A third variant is elsewhere.
   await client.query(`
     create temporary table chain_blocks as select ${ACCEPTING_INDEX}::bigint as index, 10::bigint as block_id;
     create temporary table blocks as select 10::bigint as id, array[11::bigint] as merge_set_blues, array[12::bigint] as merge_set_reds;

@@ -1,4 +1,7 @@
-/** A step writes in one transaction under the lock on the checkpoint. All state between steps is in the database. */
+/**
+ * A step writes in one transaction under the lock on the checkpoint. All state between steps is in
+ * the database.
+ */
 import { inTransaction } from '@kasgres/database';
 import type { ClientBase } from 'pg';
 import { workOffTagFlags } from '../balances/tag-flags/walk.ts';
@@ -112,7 +115,8 @@ async function advance(client: ClientBase, position: Position, options: StepOpti
   }
   if (plan === undefined) return { ...NOTHING, targetBlueScore };
   const { to, transactions, blueScore, hasNext } = plan.range;
-  // A chain block determines all below it. After a reorg, or an undone step, the next step reads again.
+  // A chain block determines all below it. After a reorg, or an undone step, the next step reads
+  // again.
   const isDeep = blueScore <= targetBlueScore && (await isChainBlock(client, to));
   if (plan.after !== position.chainIndex || !isDeep) {
     return { ...NOTHING, targetBlueScore, isBusy: true };

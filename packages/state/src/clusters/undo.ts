@@ -1,4 +1,7 @@
-/** Reverts clustering down to a chain block. The cost is proportional to the size of the clusters that are split off. */
+/**
+ * Reverts clustering down to a chain block. The cost is proportional to the size of the clusters
+ * that are split off.
+ */
 import { splitClusterTags } from '@kasgres/database';
 import type { ClientBase } from 'pg';
 import { columnsOf } from '../queryable.ts';
@@ -12,7 +15,10 @@ import { upsertClusters, writePosition, writePrevious } from './write.ts';
 /** Merges that a step reverts, or more if one chain block has more. */
 const MERGES_AT_ONCE = 1_000;
 
-/** Reverts merges towards the fork, the highest chain block below the position, which may take several steps. */
+/**
+ * Reverts merges towards the fork, the highest chain block below the position, which may take
+ * several steps.
+ */
 export async function undoTowards(client: ClientBase, position: Position, fork: Fork): Promise<number> {
   const { merges, to } = await readLastMerges(client, fork.chainIndex);
   if (merges.length > 0) await undo(client, merges);
@@ -110,7 +116,10 @@ interface UndoneClusters {
   alone: ReadonlySet<bigint>;
 }
 
-/** Recounts names, and queues flags if the name of a cluster changes now, or changed before and the walk along the ring is unfinished. */
+/**
+ * Recounts names, and queues flags if the name of a cluster changes now, or changed before and the
+ * walk along the ring is unfinished.
+ */
 async function undoNames(client: ClientBase, { before, queued, splitFrom, alone }: UndoneClusters): Promise<void> {
   for (const { root, hasNames, isNamed } of before) {
     const isQueued = queued.has(root);

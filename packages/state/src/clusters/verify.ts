@@ -1,4 +1,7 @@
-/** Invariant 12: clusters follow from merges in order, and merges from accepted transactions. Sizes, balances and names are those of members. */
+/**
+ * Invariant 12: clusters follow from merges in order, and merges from accepted transactions. Sizes,
+ * balances and names are those of members.
+ */
 import { faultsOf, pagesByKey, type Queryable } from '../queryable.ts';
 import type { Merge } from './forest.ts';
 import { CUT, TREE } from '../common-table-expressions.ts';
@@ -32,7 +35,10 @@ const SELECT_WRONG_SUMS = `
     or (c.balance <> e.balance and not (select bool_or(first_catch_up) from checkpoint))
   limit 20`;
 
-/** Walks each ring. The inner limit makes each step a look-up by the primary key, where the planner would otherwise scan the table. */
+/**
+ * Walks each ring. The inner limit makes each step a look-up by the primary key, where the planner
+ * would otherwise scan the table.
+ */
 const SELECT_BROKEN_RINGS = `
   with ${TREE},
   walk as (
@@ -63,8 +69,9 @@ const SELECT_WRONG_PARENTS = `
   limit 20`;
 
 /**
- * Merges above a removed block are not reverted yet. A transaction that is accepted again after a gap points to the later chain block, but
- * remains in the list of the earlier one. Transactions that retention removed are not there to check.
+ * Merges above a removed block are not reverted yet. A transaction that is accepted again after a
+ * gap points to the later chain block, but remains in the list of the earlier one. Transactions
+ * that retention removed are not there to check.
  */
 const SELECT_UNFOUNDED = `
   with ${CUT}, position as (

@@ -120,8 +120,8 @@ async function findTagged(client: ClientBase, scripts: readonly bigint[]): Promi
 }
 
 /**
- * Queues the ranges of rings that moved between a cluster with a name and one without. If the remaining cluster gained or lost its name, its
- * whole ring is already queued.
+ * Queues the ranges of rings that moved between a cluster with a name and one without. If the
+ * remaining cluster gained or lost its name, its whole ring is already queued.
  */
 async function queueJoined(
   client: ClientBase,

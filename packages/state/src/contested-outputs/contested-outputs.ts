@@ -1,6 +1,6 @@
 /**
- * Keeps who spent an output that so many transactions claim to spend that a request must not search them: anybody can mine such transactions, which
- * nobody accepts.
+ * Keeps who spent an output that so many transactions claim to spend that a request must not search
+ * them: anybody can mine such transactions, which nobody accepts.
  */
 import { inPipeline } from '@kasgres/database';
 import type { ClientBase } from 'pg';
@@ -25,8 +25,8 @@ class ContestedChanges {
 }
 
 /**
- * Follows `contested`, the keys of outputs. Each transaction that claims them is looked up once, however many it claims. `offset 0` makes Postgres look
- * inputs up by what they spend.
+ * Follows `contested`, the keys of outputs. Each transaction that claims them is looked up once,
+ * however many it claims. `offset 0` makes Postgres look inputs up by what they spend.
  */
 const INSERT = `
   claiming as materialized (
@@ -48,8 +48,9 @@ const INSERT = `
   on conflict do nothing`;
 
 /**
- * Each output is looked up once, however many inputs of a batch claim it. Outputs that are contested already have their row, whoever spends them now, so
- * that each is searched once. Acceptance may be that before the batch: what it accepts is set afterwards.
+ * Each output is looked up once, however many inputs of a batch claim it. Outputs that are
+ * contested already have their row, whoever spends them now, so that each is searched once.
+ * Acceptance may be that before the batch: what it accepts is set afterwards.
  */
 const FIND = `
   with contested as materialized (
@@ -70,8 +71,8 @@ const FIND = `
   ${INSERT}`;
 
 /**
- * $1 and $2: the chain blocks of the batch are above the first index, up to the second. `offset 0` makes Postgres read what these accept, and never all
- * that claim to spend contested outputs.
+ * $1 and $2: the chain blocks of the batch are above the first index, up to the second. `offset 0`
+ * makes Postgres read what these accept, and never all that claim to spend contested outputs.
  */
 const ACCEPT = `
   update contested_outputs c set spender_id = i.transaction_id
@@ -87,7 +88,10 @@ const SPENDERS = `
    where i.previous_transaction_id is not null
    group by i.previous_transaction_id, i.previous_index having count(*) > ${MAX_SEARCHED}`;
 
-/** Acceptance before the latest bootstrap block may be that of a chain that nodes left. Retention removes spenders, but not the row. */
+/**
+ * Acceptance before the latest bootstrap block may be that of a chain that nodes left. Retention
+ * removes spenders, but not the row.
+ */
 const SELECT_WRONG_OUTPUTS = `
   with contested as (${SPENDERS}),
   accepted as (

@@ -121,7 +121,9 @@ function byAcceptance(a: Place, b: Place): number {
   return a.chainBlock.index - b.chainBlock.index || a.position - b.position;
 }
 
-/** Returns the template of the last program that each transaction of the batch reveals, by covenant. */
+/**
+ * Returns the template of the last program that each transaction of the batch reveals, by covenant.
+ */
 function lastTemplates(reveals: Reveals): Map<TransactionKey, Map<string, Hash>> {
   const templates = new Map<TransactionKey, Map<string, Hash>>();
   for (const reveal of reveals.found) {

@@ -1,6 +1,7 @@
 /**
- * Covenants and their events. A covenant's row is what its events leave; each event keeps what the row was before, so that a reorg restores it
- * without a search, and also where retention has removed the events before.
+ * Covenants and their events. A covenant's row is what its events leave; each event keeps what the
+ * row was before, so that a reorg restores it without a search, and also where retention has
+ * removed the events before.
  */
 import { copyRows, COVENANT_EVENTS, inPipeline } from '@kasgres/database';
 import { type Hash, toHex } from '@kasgres/kaspa';

@@ -1,4 +1,6 @@
-/** Computes covenants and their events from rows, after programs, whose reveals give the templates. */
+/**
+ * Computes covenants and their events from rows, after programs, whose reveals give the templates.
+ */
 import type { ClientBase } from 'pg';
 import { ACCEPTED, UNSPENT } from '../common-table-expressions.ts';
 import type { CandidateTransactions } from '../first-catch-up/candidate-transactions.ts';
@@ -28,8 +30,8 @@ async function rebuildEvents(client: ClientBase): Promise<void> {
 }
 
 /**
- * The events of covenants, by facts. A UTXO set may have outputs that have rows, too. A transaction from before a gap may be
- * accepted again after it.
+ * The events of covenants, by facts. A UTXO set may have outputs that have rows, too. A transaction
+ * from before a gap may be accepted again after it.
  */
 export const EVENTS = `
   covenant_outputs as (
@@ -80,7 +82,10 @@ const INSERT_COVENANTS = `
     left join interrupted i using (covenant_id)
    order by f.chain_index nulls first, f.position`;
 
-/** The template that an event finds: that of the latest one before it that reveals one. The events of a covenant have a `number` in their order. */
+/**
+ * The template that an event finds: that of the latest one before it that reveals one. The events
+ * of a covenant have a `number` in their order.
+ */
 export const TEMPLATE_BEFORE = `
   (max(array[number, template_id]) filter (where template_id is not null)
      over (partition by covenant_id order by number rows between unbounded preceding and 1 preceding))[2]`;

@@ -7,7 +7,10 @@ import { settleTemplates } from './settle-templates.ts';
 
 const COVENANT = Buffer.alloc(32, 7);
 const PROGRAM = Buffer.from('b951', 'hex');
-/** Keys of templates: that of `PROGRAM`, and another one. Anybody can write programs with more templates than an integer counts. */
+/**
+ * Keys of templates: that of `PROGRAM`, and another one. Anybody can write programs with more
+ * templates than an integer counts.
+ */
 const SETTLED = 2n ** 31n;
 const OTHER = SETTLED + 1n;
 
@@ -22,7 +25,10 @@ beforeEach(async () => {
 });
 afterEach(() => database.drop());
 
-/** Writes the events of a covenant by transactions 1, 2 and so on. @param templates what each is known to reveal */
+/**
+ * Writes the events of a covenant by transactions 1, 2 and so on.
+ * @param templates what each is known to reveal
+ */
 async function writeEvents(templates: readonly (bigint | null)[]): Promise<void> {
   const { pool } = database;
   let previous: bigint | null = null;

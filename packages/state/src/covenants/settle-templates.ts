@@ -7,9 +7,10 @@ import { countTemplates } from './count-templates.ts';
 import { TEMPLATE_BEFORE } from './rebuild.ts';
 
 /**
- * Sets the templates of events whose transactions were accepted by earlier batches in a variant that is known now, and of what follows: the
- * covenant has that template until the next event that reveals one. Anybody can make thousands of such events become known at once, so all of
- * them are settled together.
+ * Sets the templates of events whose transactions were accepted by earlier batches in a variant
+ * that is known now, and of what follows: the covenant has that template until the next event that
+ * reveals one. Anybody can make thousands of such events become known at once, so all of them are
+ * settled together.
  */
 export async function settleTemplates(client: ClientBase, reveals: Reveals): Promise<void> {
   if (reveals.settled.length === 0) return;
@@ -34,7 +35,10 @@ export async function settleTemplates(client: ClientBase, reveals: Reveals): Pro
   });
 }
 
-/** `later` has the events of each covenant from the first settled one on. Its first row keeps what was before it. */
+/**
+ * `later` has the events of each covenant from the first settled one on. Its first row keeps what
+ * was before it.
+ */
 const SETTLE = `
   with settled_events as materialized (
     select e.covenant_id, e.chain_index, e.position, t.id as template_id

@@ -26,7 +26,10 @@ interface BindingRow {
   }[];
 }
 
-/** Accepted transactions with bound outputs. $2: the chain index of the latest bootstrap block, before which spent outputs may not be known */
+/**
+ * Accepted transactions with bound outputs. $2: the chain index of the latest bootstrap block,
+ * before which spent outputs may not be known
+ */
 const SELECT_BINDINGS = `
   select t.id, encode(t.transaction_id, 'hex') as "transactionId",
          (select json_agg(json_build_object(
@@ -51,7 +54,10 @@ const SELECT_BINDINGS = `
     join transactions t using (id)
    order by t.id`;
 
-/** Checks bindings as a node does: each continues the covenant of its input, or its id is the hash of a genesis. */
+/**
+ * Checks bindings as a node does: each continues the covenant of its input, or its id is the hash
+ * of a genesis.
+ */
 export async function verifyBindings(db: Queryable): Promise<string[]> {
   const { rows } = await db.query<{ latest: bigint | null }>('select max(chain_index) as latest from bootstrap_blocks');
   const faults: string[] = [];

@@ -1,4 +1,7 @@
-/** Compares the templates of covenant events with those that inputs reveal, while another verification reads all reveals. */
+/**
+ * Compares the templates of covenant events with those that inputs reveal, while another
+ * verification reads all reveals.
+ */
 import type { TransactionKey } from '@kasgres/database';
 import { type Hash, toHex } from '@kasgres/kaspa';
 import { getOrInsert } from '../state-changes.ts';

@@ -1,6 +1,7 @@
 /**
- * Checks what removed chain blocks keep of their covenant events: the same transactions, covenants and kinds as their transactions give. A template
- * is checked where the transaction itself reveals it and has one variant; elsewhere it depends on a branch that is gone.
+ * Checks what removed chain blocks keep of their covenant events: the same transactions, covenants
+ * and kinds as their transactions give. A template is checked where the transaction itself reveals
+ * it and has one variant; elsewhere it depends on a branch that is gone.
  */
 import { toHex } from '@kasgres/kaspa';
 import { describeProgram, revealedProgram } from '@kasgres/programs';
@@ -15,8 +16,9 @@ const SPENT = `
   left join bootstrap_utxos u on u.transaction_id = i.previous_transaction_id and u.index = i.previous_index`;
 
 /**
- * Rows that a first catch-up writes have no events, and neither have those of blocks without any. A block of a branch from below a bootstrap block may
- * spend outputs that are no longer known, and then their covenants are not, either.
+ * Rows that a first catch-up writes have no events, and neither have those of blocks without any. A
+ * block of a branch from below a bootstrap block may spend outputs that are no longer known, and
+ * then their covenants are not, either.
  */
 const KEPT = `
   kept as (
@@ -64,7 +66,9 @@ interface EventRow {
   template: string | null;
 }
 
-/** Events whose inputs are read together: each may have hundreds of kilobytes of signature scripts. */
+/**
+ * Events whose inputs are read together: each may have hundreds of kilobytes of signature scripts.
+ */
 const EVENTS_AT_ONCE = 100;
 
 /** The events after one, of transactions with a single variant. */
@@ -106,7 +110,10 @@ async function verifyTemplates(db: Queryable): Promise<string[]> {
   return faults.slice(0, MAX_FAULTS);
 }
 
-/** Returns the templates of the last programs that inputs of the covenants reveal, by the position of the event. */
+/**
+ * Returns the templates of the last programs that inputs of the covenants reveal, by the position
+ * of the event.
+ */
 async function readTemplates(db: Queryable, events: readonly EventRow[]): Promise<Map<number, string>> {
   const { rows } = await db.query<{ number: number; script: Buffer; signatureScript: Buffer }>(
     SELECT_INPUTS,

@@ -6,8 +6,9 @@ import { isPublicKeyScript } from '../programs/public-key-script.ts';
 import { KeySet } from './key-set.ts';
 
 /**
- * The accepted transactions of a first catch-up that may have to do with covenants, programs or inscriptions, so that its end need not search all
- * rows for what few of them have. It has to see each acceptance, in the order of the chain; those of chain blocks that are removed may stay.
+ * The accepted transactions of a first catch-up that may have to do with covenants, programs or
+ * inscriptions, so that its end need not search all rows for what few of them have. It has to see
+ * each acceptance, in the order of the chain; those of chain blocks that are removed may stay.
  */
 export class CandidateTransactions {
   /** Those that may reveal a program that is kept. */

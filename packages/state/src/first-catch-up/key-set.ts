@@ -1,6 +1,9 @@
 const KEYS_PER_CHUNK = 2 ** 16;
 
-/** Keys of rows, in a bit for each key near others. Each generation begins far above the one before it. */
+/**
+ * Keys of rows, in a bit for each key near others. Each generation begins far above the one before
+ * it.
+ */
 export class KeySet {
   readonly #chunks = new Map<number, Uint8Array>();
 

@@ -5,7 +5,10 @@ import { claimedProgram, decodePayload, decodeProgram, type Operation } from '@k
 
 /** In place of the index of an input. */
 export const PAYLOAD = -1;
-/** In place of the name of an operation. A protocol whose operation has this name cannot be told apart. */
+/**
+ * In place of the name of an operation. A protocol whose operation has this name cannot be told
+ * apart.
+ */
 const UNDECODABLE = 'undecodable';
 
 /** Empty texts stand for none. */

@@ -1,6 +1,6 @@
 /**
- * Operations of protocols in payloads and in programs that inputs reveal, and how many transactions state those of each protocol by hour. A batch
- * without any does nothing.
+ * Operations of protocols in payloads and in programs that inputs reveal, and how many transactions
+ * state those of each protocol by hour. A batch without any does nothing.
  */
 import { type ChainTime, inPipeline, type TransactionKey } from '@kasgres/database';
 import type { Sompi } from '@kasgres/kaspa';
@@ -35,7 +35,10 @@ class InscriptionChanges {
   readonly removedPlaces: [TransactionKey, Place][] = [];
 }
 
-/** Must run when acceptance by removed chain blocks is reverted. A transaction that was accepted before a gap, too, keeps its rows. */
+/**
+ * Must run when acceptance by removed chain blocks is reverted. A transaction that was accepted
+ * before a gap, too, keeps its rows.
+ */
 const DELETE_REMOVED = `
   delete from inscriptions i
    where i.transaction_id = any($1::bigint[])
@@ -165,7 +168,10 @@ async function changeOfHours(
   return hours;
 }
 
-/** Returns which transactions of earlier batches count for which protocols already, by their payloads. */
+/**
+ * Returns which transactions of earlier batches count for which protocols already, by their
+ * payloads.
+ */
 async function readProtocols(client: ClientBase, transactions: readonly TransactionKey[]): Promise<Set<string>> {
   if (transactions.length === 0) return new Set();
   const { rows } = await client.query<{ transaction: number; protocol: string }>(

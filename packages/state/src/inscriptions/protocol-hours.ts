@@ -11,7 +11,10 @@ export interface ProtocolHour {
   fees: Sompi;
 }
 
-/** Changes of `protocol_hours`: a transaction counts once for each protocol, however many operations it states. */
+/**
+ * Changes of `protocol_hours`: a transaction counts once for each protocol, however many operations
+ * it states.
+ */
 export class ProtocolHours {
   readonly #hours = new Map<string, ProtocolHour>();
 

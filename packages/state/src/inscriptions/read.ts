@@ -1,4 +1,7 @@
-/** Reads what accepted transactions may state, from rows: payloads, and inputs that may reveal an envelope. */
+/**
+ * Reads what accepted transactions may state, from rows: payloads, and inputs that may reveal an
+ * envelope.
+ */
 import type { ScriptKey, TransactionKey } from '@kasgres/database';
 import { getNetwork, type ScriptPublicKey, scriptToAddress } from '@kasgres/kaspa';
 import { SIG_HASH_TYPES } from '@kasgres/programs';
@@ -12,8 +15,8 @@ import {
 } from './inscribed.ts';
 
 /**
- * Leaves out the spend of a key: one push of 65 bytes, which ends with a type of hash. With an envelope there are two pushes. Its signature may be
- * empty, so that both are shorter.
+ * Leaves out the spend of a key: one push of 65 bytes, which ends with a type of hash. With an
+ * envelope there are two pushes. Its signature may be empty, so that both are shorter.
  */
 const IS_NO_SIGNATURE = `
   case when octet_length(signature_script) = 66
@@ -54,8 +57,9 @@ async function decodeInputs(db: Queryable, rows: readonly AcceptedInput[]): Prom
 }
 
 /**
- * Looks up the keys of the owners, whose scripts were written with the blocks that contain the envelopes. Earlier versions did not write those of
- * envelopes with an empty signature; such inscriptions are left out.
+ * Looks up the keys of the owners, whose scripts were written with the blocks that contain the
+ * envelopes. Earlier versions did not write those of envelopes with an empty signature; such
+ * inscriptions are left out.
  */
 export async function withOwners(db: Queryable, found: readonly Enveloped[]): Promise<Inscribed[]> {
   if (found.length === 0) return [];
@@ -84,11 +88,17 @@ export interface Range {
   last: number;
 }
 
-/** Bounds on the transactions of a range, in the variants that were accepted: those that were seen first may be of any size. */
+/**
+ * Bounds on the transactions of a range, in the variants that were accepted: those that were seen
+ * first may be of any size.
+ */
 const RANGE_TRANSACTIONS = 5_000;
 const RANGE_BYTES = 16 * 2 ** 20;
 
-/** Returns the last key of the range of transactions that begins after a key; undefined behind the last transaction. */
+/**
+ * Returns the last key of the range of transactions that begins after a key; undefined behind the
+ * last transaction.
+ */
 export async function findRangeEnd(db: Queryable, after: number): Promise<number | undefined> {
   const { rows } = await db.query<{ end: number | null }>(
     `select max(id)::float8 as end

@@ -1,6 +1,7 @@
 /**
- * Computes inscriptions from rows: all at the end of the first catch-up, and a range at a time when a later version has other decoders. Operations
- * are decoded here, from a bounded number of rows at a time.
+ * Computes inscriptions from rows: all at the end of the first catch-up, and a range at a time when
+ * a later version has other decoders. Operations are decoded here, from a bounded number of rows at
+ * a time.
  */
 import { inTransaction } from '@kasgres/database';
 import { DECODERS_VERSION } from '@kasgres/programs';
@@ -38,8 +39,9 @@ async function* ofAll(client: ClientBase): AsyncGenerator<Inscribed[]> {
 }
 
 /**
- * Decodes the next transactions again if the rows are of other decoders than this version has, in one transaction that locks the checkpoint. Rows
- * of batches, which come meanwhile, are of this version. @returns whether there is more to do
+ * Decodes the next transactions again if the rows are of other decoders than this version has, in
+ * one transaction that locks the checkpoint. Rows of batches, which come meanwhile, are of this
+ * version. @returns whether there is more to do
  */
 export async function backfillInscriptions(client: ClientBase): Promise<boolean> {
   return await inTransaction(client, async () => {

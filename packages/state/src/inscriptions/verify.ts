@@ -30,7 +30,10 @@ const SELECT_WRONG_HOURS = `
 
 const ofHours = faultsOf(SELECT_WRONG_HOURS);
 
-/** Decodes all payloads and programs again, and compares. While an upgrade does so, too, there is nothing to compare with. */
+/**
+ * Decodes all payloads and programs again, and compares. While an upgrade does so, too, there is
+ * nothing to compare with.
+ */
 export async function verifyInscriptions(db: Queryable): Promise<string[]> {
   const decoders = await db.query<{ version: number }>('select version from inscription_decoders');
   if (decoders.rows.some(({ version }) => version !== DECODERS_VERSION)) return [];

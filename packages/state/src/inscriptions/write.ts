@@ -3,7 +3,10 @@ import type { ClientBase } from 'pg';
 import { columnsOf } from '../queryable.ts';
 import type { Inscribed } from './inscribed.ts';
 
-/** A conflict would use up a number of the sequence, so kinds that exist are left out. Writers hold the lock on the checkpoint. */
+/**
+ * A conflict would use up a number of the sequence, so kinds that exist are left out. Writers hold
+ * the lock on the checkpoint.
+ */
 const WRITE_KINDS = `
   insert into inscription_kinds (protocol, operation, tick)
   select distinct given.protocol, given.operation, given.tick from unnest($1::text[], $2::text[], $3::text[]) given (protocol, operation, tick)

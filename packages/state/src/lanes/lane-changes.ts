@@ -40,7 +40,10 @@ export class LaneHours {
   }
 }
 
-/** The sums that the chain blocks of a batch add, and those that its removed chain blocks had added. They do not net: first and last times follow from either. */
+/**
+ * The sums that the chain blocks of a batch add, and those that its removed chain blocks had added.
+ * They do not net: first and last times follow from either.
+ */
 export class LaneChanges {
   readonly added = new LaneHours();
   readonly removed = new LaneHours();

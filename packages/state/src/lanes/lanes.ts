@@ -1,4 +1,7 @@
-/** Sums of the accepted transactions of each user lane, by hour and in total. A batch without such transactions does nothing. */
+/**
+ * Sums of the accepted transactions of each user lane, by hour and in total. A batch without such
+ * transactions does nothing.
+ */
 import { inPipeline } from '@kasgres/database';
 import type { ClientBase } from 'pg';
 import { CUT } from '../common-table-expressions.ts';
@@ -26,7 +29,10 @@ const SUBTRACT = `
   update lanes l set transaction_count = l.transaction_count - c.transactions, fees = l.fees - c.fees, gas = l.gas - c.gas
     from of_lanes c where l.subnetwork_id = c.subnetwork_id`;
 
-/** A lane that begins in a removed part of the chain goes, so that what is added makes it again, with another first time. */
+/**
+ * A lane that begins in a removed part of the chain goes, so that what is added makes it again,
+ * with another first time.
+ */
 const DELETE_EMPTY = `
   with hours as (delete from lane_hours where subnetwork_id = any($1::integer[]) and transactions = 0),
   totals as (delete from lane_totals where hour = any($2::integer[]) and transactions = 0)
@@ -49,12 +55,16 @@ const ADD = `
   on conflict (subnetwork_id) do update set transaction_count = lanes.transaction_count + excluded.transaction_count,
     fees = lanes.fees + excluded.fees, gas = lanes.gas + excluded.gas, last_seen = excluded.last_seen`;
 
-/** Reads that many transactions of a lane before it walks down the chain. Anybody can mine more that nobody accepts. */
+/**
+ * Reads that many transactions of a lane before it walks down the chain. Anybody can mine more that
+ * nobody accepts.
+ */
 const NEWEST = 1_000;
 
 /**
- * The hour of the fork has lost its last transactions and got no others. If the newest transactions of the lane are all of that hour, one of them is
- * the last; otherwise the chain is read down to it. Both use acceptance up to the fork, which the batch does not change.
+ * The hour of the fork has lost its last transactions and got no others. If the newest transactions
+ * of the lane are all of that hour, one of them is the last; otherwise the chain is read down to
+ * it. Both use acceptance up to the fork, which the batch does not change.
  */
 const FIND_LAST = `
   with found as (
@@ -82,7 +92,10 @@ const COPY_LAST = `
 const valuesOf = (hours: readonly LaneHour[]): unknown[] =>
   columnsOf(hours, 'subnetwork', 'hour', 'transactions', 'fees', 'gas', 'firstSeen', 'lastSeen');
 
-/** Retention keeps the sums, but their rows are gone: then the first times, and the hours up to that of the first chain block, cannot be checked. */
+/**
+ * Retention keeps the sums, but their rows are gone: then the first times, and the hours up to that
+ * of the first chain block, cannot be checked.
+ */
 const SELECT_WRONG_LANES = `
   with ${CUT},
   known as (select coalesce((select chain_time / 3600000 from cut), -1) as after),

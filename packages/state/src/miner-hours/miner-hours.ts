@@ -1,4 +1,7 @@
-/** The blocks and rewards of each miner by hour, from the rows of the chain blocks that a batch adds or removes. */
+/**
+ * The blocks and rewards of each miner by hour, from the rows of the chain blocks that a batch adds
+ * or removes.
+ */
 import type { ClientBase } from 'pg';
 import { CUT } from '../common-table-expressions.ts';
 import type { DerivedState } from '../derived-state.ts';

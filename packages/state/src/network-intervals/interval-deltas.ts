@@ -1,4 +1,7 @@
-/** A chain block belongs to the interval of its chain_time, which never decreases, so each interval is a range of the chain. */
+/**
+ * A chain block belongs to the interval of its chain_time, which never decreases, so each interval
+ * is a range of the chain.
+ */
 import { type ChainBlock, getOrInsert, type TransactionDeltas } from '../state-changes.ts';
 import type { ActiveScripts } from '../balances/script-activity/replay.ts';
 import { type IntervalLength, LENGTHS, startOfInterval } from './intervals.ts';
@@ -41,7 +44,10 @@ const emptyDelta = (length: IntervalLength, start: bigint) => ({
   activeScripts: 0,
   newScripts: 0,
   work: 0n,
-  /** Minted by the batch after the interval: the supply at the sink minus that at the interval's end. */
+  /**
+   * Minted by the batch after the interval: the supply at the sink minus that at the interval's
+   * end.
+   */
   mintedLater: 0n,
 });
 
@@ -51,7 +57,9 @@ export type IntervalDelta = ReturnType<typeof emptyDelta>;
 export class IntervalDeltas {
   readonly #deltas = new Map<string, IntervalDelta>();
 
-  /** @param forkTime chain_time of the fork; if no block is appended, its intervals end at the fork */
+  /**
+   * @param forkTime chain_time of the fork; if no block is appended, its intervals end at the fork
+   */
   constructor(forkTime: bigint) {
     for (const length of LENGTHS) this.#of(length, forkTime);
   }

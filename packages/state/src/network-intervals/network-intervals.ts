@@ -27,7 +27,10 @@ export const networkIntervals: DerivedState = {
     changes.of(IntervalChanges).removed = blocks.map((block) => totalsOf(block.chainBlock, block.transactions));
   },
 
-  /** Must run after script activity, which counts active scripts, and before the batch moves the checkpoint, which has the supply. */
+  /**
+   * Must run after script activity, which counts active scripts, and before the batch moves the
+   * checkpoint, which has the supply.
+   */
   async apply(client, changes) {
     const { added, removed } = changes.of(IntervalChanges);
     if (added.length === 0 && removed.length === 0) return;

@@ -1,7 +1,10 @@
 import { AT_BOOTSTRAP, CUT, TOUCHES } from '../common-table-expressions.ts';
 import { DIFFERENCE, faultsOf } from '../queryable.ts';
 
-/** With retention, intervals up to that of the first chain block cannot be checked, and scripts are new when they were first seen. */
+/**
+ * With retention, intervals up to that of the first chain block cannot be checked, and scripts are
+ * new when they were first seen.
+ */
 const SELECT_WRONG_INTERVALS = `
   with ${TOUCHES}, ${AT_BOOTSTRAP}, ${CUT},
   works as materialized (select bits, work_of_bits(bits) as work from (select distinct bits from blocks) used),

@@ -1,4 +1,7 @@
-/** Bare programs of a UTXO set after a gap. The rebuild finds those of the set with which an index begins. */
+/**
+ * Bare programs of a UTXO set after a gap. The rebuild finds those of the set with which an index
+ * begins.
+ */
 import { describeProgram } from '@kasgres/programs';
 import type { ClientBase } from 'pg';
 import { BARE_SCRIPTS, firstBootstrapUtxos } from '../common-table-expressions.ts';
@@ -16,7 +19,10 @@ interface ScriptRow {
   index: number;
 }
 
-/** Writes the programs of `bootstrap_utxos` that are not known. @param chainTime of the bootstrap block, Unix milliseconds */
+/**
+ * Writes the programs of `bootstrap_utxos` that are not known.
+ * @param chainTime of the bootstrap block, Unix milliseconds
+ */
 export async function writeBootstrapPrograms(client: ClientBase, chainTime: bigint): Promise<void> {
   await client.query(
     `create temporary table bare_bootstrap_scripts on commit drop as

@@ -4,7 +4,10 @@ import { kccTemplateHash, readTemplateNames, stateOf, TEMPLATE_NAMES_FILE, Templ
 
 let book: TemplateNameBook | undefined;
 
-/** Returns KCC-1's template hash of a program whose state is known from the published names. Names that are imported later do not change it. */
+/**
+ * Returns KCC-1's template hash of a program whose state is known from the published names. Names
+ * that are imported later do not change it.
+ */
 export function knownKccTemplate(program: Uint8Array, template: Hash | undefined): Hash | undefined {
   if (template === undefined) return undefined;
   book ??= new TemplateNameBook(readTemplateNames(readFileSync(TEMPLATE_NAMES_FILE, 'utf8')).templates);

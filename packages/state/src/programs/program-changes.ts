@@ -1,4 +1,7 @@
-/** Nets what a batch does to programs: who revealed or created each first, how often it was spent, and the fees by family of opcodes. */
+/**
+ * Nets what a batch does to programs: who revealed or created each first, how often it was spent,
+ * and the fees by family of opcodes.
+ */
 import type { ScriptKey, TransactionKey } from '@kasgres/database';
 import { type Hash, type Sompi, toHex } from '@kasgres/kaspa';
 import { bareProgram, describeProgram, type ProgramDescription, USES } from '@kasgres/programs';
@@ -62,7 +65,10 @@ export class ProgramChanges {
     }
   }
 
-  /** Returns the programs of the batch, and the spends of all: also of programs that were known before. */
+  /**
+   * Returns the programs of the batch, and the spends of all: also of programs that were known
+   * before.
+   */
   seen(reveals: Reveals, marked: readonly MarkedSpend[]): { programs: SeenProgram[]; spends: ProgramSpend[] } {
     const programs = new Map<string, SeenProgram>();
     const spends: ProgramSpend[] = [];

@@ -1,6 +1,7 @@
 /**
- * Programs and their templates. A program is known from its first reveal, or, as a bare script, from its first output or the bootstrap block whose
- * UTXO set has it; it goes with the transaction of that, since a reorg removes a suffix of the chain.
+ * Programs and their templates. A program is known from its first reveal, or, as a bare script,
+ * from its first output or the bootstrap block whose UTXO set has it; it goes with the transaction
+ * of that, since a reorg removes a suffix of the chain.
  */
 import { inPipeline } from '@kasgres/database';
 import { fromHex, type Hash, toHex } from '@kasgres/kaspa';
@@ -41,8 +42,9 @@ async function readRemoved(
   const times = blocks.flatMap(({ accepted, chainBlock }) => accepted.map(() => chainBlock.chainTime));
   const { rows } = await client.query<ProgramSpend & { hash: Buffer; isFirst: boolean }>({
     name: 'removed-programs',
-    // A chain without bare programs needs no more than the first condition. A transaction from before a gap may be accepted again, and be removed from
-    // there, so the time tells whether it was the first there.
+    // A chain without bare programs needs no more than the first condition. A transaction from
+    // before a gap may be accepted again, and be removed from there, so the time tells whether it
+    // was the first there.
     text: `with removed as (select * from unnest($1::bigint[], $2::bigint[]) removed (id, chain_time))
            select p.hash, p.uses, i.transaction_id::float8 as transaction, removed.chain_time as "chainTime", coalesce(t.fee, 0) as fee, false as "isFirst"
              from removed

@@ -1,6 +1,6 @@
 /**
- * Computes programs, templates and their counts from rows. The parts of a script that only JavaScript can read go through temporary tables, so that the
- * memory does not grow with the chain.
+ * Computes programs, templates and their counts from rows. The parts of a script that only
+ * JavaScript can read go through temporary tables, so that the memory does not grow with the chain.
  */
 import { describeProgram, type ProgramDescription } from '@kasgres/programs';
 import type { ClientBase } from 'pg';
@@ -74,7 +74,10 @@ export interface BareScript extends ProgramDescription {
   script: Uint8Array;
 }
 
-/** Yields the scripts that are programs by themselves, whether an accepted transaction has them or not. */
+/**
+ * Yields the scripts that are programs by themselves, whether an accepted transaction has them or
+ * not.
+ */
 export async function* bareScriptPages(db: Queryable): AsyncGenerator<BareScript[]> {
   const select = `select id, script from scripts where type = 'nonstandard' and version = 0 and id > $1 order by id limit ${SCRIPTS_AT_ONCE}`;
   for await (const page of pagesByKey<{ id: bigint; script: Buffer }>(db, select, -1n)) {
@@ -104,13 +107,17 @@ function toBuffer(bytes: Uint8Array | undefined): Buffer | null {
   return bytes === undefined ? null : Buffer.from(bytes);
 }
 
-/** Joins the positions of accepted transactions. @param table has `chain_index` and `transaction_id` */
+/**
+ * Joins the positions of accepted transactions.
+ * @param table has `chain_index` and `transaction_id`
+ */
 export const joinPositions = (table: string): string =>
   `join (${acceptedBy(`select chain_index from ${table}`)}) accepted using (chain_index, transaction_id)`;
 
 /**
- * Derives spends from `found_reveals`, and from `found_bare`, which has the scripts that are programs. `bare_outputs` are accepted
- * outputs of these, and UTXOs of the latest bootstrap block with such a script.
+ * Derives spends from `found_reveals`, and from `found_bare`, which has the scripts that are
+ * programs. `bare_outputs` are accepted outputs of these, and UTXOs of the latest bootstrap block
+ * with such a script.
  */
 export const SPENDS = `
   created as materialized (

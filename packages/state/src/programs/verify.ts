@@ -1,6 +1,7 @@
 /**
- * Compares programs with rows. Only JavaScript can read a program, so each page of reveals and of bare scripts is compared with the rows of its
- * programs, and then forgotten. All else follows from the hashes of programs, which P2SH scripts contain, and is compared by Postgres.
+ * Compares programs with rows. Only JavaScript can read a program, so each page of reveals and of
+ * bare scripts is compared with the rows of its programs, and then forgotten. All else follows from
+ * the hashes of programs, which P2SH scripts contain, and is compared by Postgres.
  */
 import { toHex } from '@kasgres/kaspa';
 import { describeProgram, type ProgramDescription } from '@kasgres/programs';
@@ -27,7 +28,10 @@ const verifyTemplates = faultsOf(`
    where (s.programs, s.spends, s.first_seen) is distinct from (e.programs, e.spends, e.first_seen)
    limit ${MAX_FAULTS}`);
 
-/** Spends that reveal or are a program with a row. A node accepts no spend of a P2SH script that does not reveal its program. */
+/**
+ * Spends that reveal or are a program with a row. A node accepts no spend of a P2SH script that
+ * does not reveal its program.
+ */
 const FOUND = `
   found_bare as (select script_id, hash, uses from programs where script_id is not null and uses <> 0),
   spent as materialized (
@@ -101,7 +105,10 @@ interface Found {
   description: ProgramDescription;
   /** Null for a reveal. */
   scriptId: bigint | null;
-  /** Whether it must have a row. A row that another one has must be right, too: Postgres counts by the hash and the uses of rows. */
+  /**
+   * Whether it must have a row. A row that another one has must be right, too: Postgres counts by
+   * the hash and the uses of rows.
+   */
   isProgram: boolean;
 }
 

@@ -1,4 +1,7 @@
-/** Counts the blocks that contain a transaction, where there are so many that a request must not count them: anybody can mine it again and again. */
+/**
+ * Counts the blocks that contain a transaction, where there are so many that a request must not
+ * count them: anybody can mine it again and again.
+ */
 import type { DerivedState } from '../derived-state.ts';
 import type { StateChanges } from '../state-changes.ts';
 import { faultsOf } from '../queryable.ts';
@@ -11,7 +14,10 @@ class Contained {
   readonly blocks = new Map<number, number>();
 }
 
-/** Transactions that have a row only need the blocks of this batch. Of the others, there are at most MAX_UNCOUNTED older ones to count. */
+/**
+ * Transactions that have a row only need the blocks of this batch. Of the others, there are at most
+ * MAX_UNCOUNTED older ones to count.
+ */
 const COUNT = `
   with added as materialized (select * from unnest($1::bigint[], $2::bigint[]) added (id, blocks)),
   counted as (

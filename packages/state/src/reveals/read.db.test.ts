@@ -3,7 +3,10 @@ import { blake2b256, toHex } from '@kasgres/kaspa';
 import { expect, onTestFinished, test } from 'vitest';
 import { readReveals } from './read.ts';
 
-/** As many as the blocks that a chain block may merge have. A search of its list for each would take a minute. */
+/**
+ * As many as the blocks that a chain block may merge have. A search of its list for each would take
+ * a minute.
+ */
 const ACCEPTED = 100_000;
 const READ = 4_000;
 

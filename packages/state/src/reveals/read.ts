@@ -1,4 +1,7 @@
-/** Reads reveals from rows, for what is reverted, rebuilt and verified, and for variants that became known later. */
+/**
+ * Reads reveals from rows, for what is reverted, rebuilt and verified, and for variants that became
+ * known later.
+ */
 import { blake2b256 } from '@kasgres/kaspa';
 import { claimedProgram } from '@kasgres/programs';
 import type { ClientBase } from 'pg';
@@ -14,7 +17,10 @@ export interface SettledVariant {
 
 /** Transactions whose reveals are read together, each of at most some hundred kB. */
 const TRANSACTIONS_AT_ONCE = 256;
-/** Inputs with any script, or transactions, that `revealPages` looks at together, and the bytes that it reads of them together. */
+/**
+ * Inputs with any script, or transactions, that `revealPages` looks at together, and the bytes that
+ * it reads of them together.
+ */
 const INPUTS_AT_ONCE = 20_000;
 const KEYS_AT_ONCE = 5_000;
 const PAGE_BYTES = 8 * 2 ** 20;
@@ -32,8 +38,9 @@ interface RevealRow {
 }
 
 /**
- * Selects the inputs `i` of transactions that spend P2SH scripts `s`. `is true` keeps the planner from a join with the list of a chain block, which it
- * would choose for the ten transactions that it expects there.
+ * Selects the inputs `i` of transactions that spend P2SH scripts `s`. `is true` keeps the planner
+ * from a join with the list of a chain block, which it would choose for the ten transactions that
+ * it expects there.
  * @param transactions selects the accepted transactions `t`, each with the `variant` that is read
  * @param from what is read, which has `t`
  */
@@ -93,7 +100,8 @@ interface Measured extends InputKey {
 }
 
 /**
- * Yields what accepted transactions reveal, in the order of their keys. A page takes a bounded amount of memory.
+ * Yields what accepted transactions reveal, in the order of their keys. A page takes a bounded
+ * amount of memory.
  * @param keys transactions to read; all by default
  */
 export async function* revealPages(db: Queryable, keys?: KeySet): AsyncGenerator<Reveal[]> {

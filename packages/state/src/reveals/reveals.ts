@@ -1,6 +1,7 @@
 /**
- * Programs that accepted inputs reveal: an input of other kinds, which has no rows. Only an input whose last push is notable, or whose
- * UTXO has a covenant, takes a look at the spent script, so plain payments need none.
+ * Programs that accepted inputs reveal: an input of other kinds, which has no rows. Only an input
+ * whose last push is notable, or whose UTXO has a covenant, takes a look at the spent script, so
+ * plain payments need none.
  */
 import type { ScriptKey, TransactionKey } from '@kasgres/database';
 import { blake2b256, type Hash } from '@kasgres/kaspa';
@@ -20,7 +21,10 @@ interface Candidate extends Omit<Reveal, 'hash' | 'covenantId'> {
 }
 
 export class Reveals {
-  /** The reveals of a batch, of programs that are notable or of a covenant, in the order of acceptance; then those of `settled`. */
+  /**
+   * The reveals of a batch, of programs that are notable or of a covenant, in the order of
+   * acceptance; then those of `settled`.
+   */
   readonly found: Reveal[] = [];
   /** The reveals of removed chain blocks, without their bytes. */
   readonly removed: ProgramSpend[] = [];

@@ -1,6 +1,7 @@
 /**
- * Finds which transactions of a batch spend UTXOs of covenants, and outputs whose script is a program. The statement that deletes the rows of
- * spent UTXOs says which have a mark, so a chain without any needs no other one.
+ * Finds which transactions of a batch spend UTXOs of covenants, and outputs whose script is a
+ * program. The statement that deletes the rows of spent UTXOs says which have a mark, so a chain
+ * without any needs no other one.
  */
 import type { Hash, Sompi } from '@kasgres/kaspa';
 import type { AcceptedTransaction, Utxo } from '../state-changes.ts';

@@ -8,7 +8,10 @@ import { type BareProgram, MarkedSpends, type MarkedUtxo } from './marked-spends
 import { OutpointMap } from './outpoint-map.ts';
 import { verifyUtxos } from './verify.ts';
 
-/** Nets the UTXOs of a batch: one that it creates and spends never gets a row, and one that it removes and creates again keeps its row. */
+/**
+ * Nets the UTXOs of a batch: one that it creates and spends never gets a row, and one that it
+ * removes and creates again keeps its row.
+ */
 export class UtxoChanges {
   readonly #spent = new OutpointMap<Outpoint>();
   readonly #created = new OutpointMap<Utxo>();
@@ -43,7 +46,11 @@ export class UtxoChanges {
     for (const utxo of created) this.#created.add(utxo);
   }
 
-  /** Must be called after `add`. @param created rows that removed chain blocks created @param spent UTXOs without a row that they spent */
+  /**
+   * Must be called after `add`.
+   * @param created rows that removed chain blocks created
+   * @param spent UTXOs without a row that they spent
+   */
   revert({ created, spent }: { created: readonly Utxo[]; spent: readonly Utxo[] }): void {
     for (const utxo of created) this.#removed.add(utxo);
     for (const utxo of spent) if (!this.#spent.delete(utxo)) this.#created.add(utxo);
@@ -95,7 +102,10 @@ export const utxos: DerivedState = {
   rebuild: { fromRows: rebuildUtxos },
 };
 
-/** Acceptance counts from the latest bootstrap block, whose UTXO set contains the effect of pre-bootstrap transactions. */
+/**
+ * Acceptance counts from the latest bootstrap block, whose UTXO set contains the effect of
+ * pre-bootstrap transactions.
+ */
 async function rebuildUtxos(client: ClientBase): Promise<void> {
   await client.query(
     `with accepted as not materialized (

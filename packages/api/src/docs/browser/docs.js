@@ -1,4 +1,7 @@
-/** Runs in the browser, on /docs, before Scalar: shows the page, and keeps the entered key until the tab is closed. */
+/**
+ * Runs in the browser, on /docs, before Scalar: shows the page, and keeps the entered key until the
+ * tab is closed.
+ */
 
 // Scalar stores the key in the local storage, which outlives the tab.
 const isKey = (name) => name.startsWith('scalar-reference-auth');
@@ -9,7 +12,8 @@ for (const method of ['getItem', 'setItem', 'removeItem']) {
   };
 }
 
-// The content security policy allows style sheets with this nonce only, and Scalar passes it to only one of them.
+// The content security policy allows style sheets with this nonce only, and Scalar passes it to
+// only one of them.
 const { content: nonce } = document.querySelector('meta[property=csp-nonce]');
 const createElement = document.createElement.bind(document);
 document.createElement = (name, ...rest) => {

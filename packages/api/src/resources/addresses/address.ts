@@ -39,7 +39,10 @@ const addressDetails = z
   })
   .meta({ id: 'AddressDetails' });
 
-/** Selects the time of the first or last transaction; null if only the bootstrap UTXO set has the script. */
+/**
+ * Selects the time of the first or last transaction; null if only the bootstrap UTXO set has the
+ * script.
+ */
 const timeOf = (end: 'min' | 'max', scriptId: RawBuilder<unknown>): RawBuilder<number | null> => sql`(
   select containing."blockTime"
   from transactions ${joinAccepting} cross join lateral (${containing}) containing
@@ -53,7 +56,10 @@ interface Selections {
   /** Selects a column of the balance of the script; null without a balance. */
   balance: (column: string) => RawBuilder<unknown>;
   transactionCount: RawBuilder<number>;
-  /** The time of the first transaction. This and `transactionCount` are used twice, so they must be columns: a subquery would run twice. */
+  /**
+   * The time of the first transaction. This and `transactionCount` are used twice, so they must be
+   * columns: a subquery would run twice.
+   */
   firstSeen: RawBuilder<number | null>;
 }
 
@@ -69,7 +75,8 @@ const fieldsOf = ({
   utxoCount: sql`coalesce(${balance('utxo_count')}, 0)`,
   transactionCount,
   firstSeen,
-  // The count is never below the number of rows (balances/verify.ts), so a lone transaction is also the last.
+  // The count is never below the number of rows (balances/verify.ts), so a lone transaction is also
+  // the last.
   lastSeen: sql`case when ${transactionCount} > 1 then ${timeOf('max', scriptId)} else ${firstSeen} end`,
   tag: tagOfScript(address, scriptId),
   automaticLabels: automaticLabelsOf(scriptId),

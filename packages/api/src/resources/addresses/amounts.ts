@@ -4,8 +4,9 @@ import { isAccepted, joinPrevious } from '../transactions/fields.ts';
 import { utxoExists } from '../transactions/rest/select-transactions.ts';
 
 /**
- * Joins `amounts`: what a transaction moves from and to a script, as numeric, since the sums of a transaction that is not accepted may exceed 64 bits.
- * Only such a transaction can spend UTXOs that do not exist.
+ * Joins `amounts`: what a transaction moves from and to a script, as numeric, since the sums of a
+ * transaction that is not accepted may exceed 64 bits. Only such a transaction can spend UTXOs that
+ * do not exist.
  */
 export const joinAmounts = (scriptId: RawBuilder<unknown>): RawBuilder<unknown> => {
   const sumOf = (table: 'input' | 'output', joins = sql``, condition = sql``): RawBuilder<unknown> => sql`(

@@ -1,4 +1,6 @@
-/** GET /v1/addresses/{address}/balance-history: the balance at the end of each hour, day or month. */
+/**
+ * GET /v1/addresses/{address}/balance-history: the balance at the end of each hour, day or month.
+ */
 import { type RawBuilder, sql } from 'kysely';
 import { z } from 'zod';
 import { jsonArray, jsonObject, optional } from '../../index-state/json.ts';
@@ -75,7 +77,10 @@ const HOUR_MS = sql.lit(3_600_000);
 /** Without `to`, and for any later one: least() ignores null. */
 const MAX_HOUR = sql.lit(2 ** 31 - 1);
 
-/** Balances are computed backwards from the balance now, without any change before the first interval. */
+/**
+ * Balances are computed backwards from the balance now, without any change before the first
+ * interval.
+ */
 export const historyOfBalance = statementsBy(
   'balance history',
   (
@@ -108,7 +113,8 @@ export const historyOfBalance = statementsBy(
           select lower.timestamp as "from", upper.timestamp as "to", lower.chain_time as after, upper.chain_time as before
           from ${joinedGaps} join range on upper.chain_time > ${startOf(sql`range.first`)}
           order by upper.index`,
-        // The balance changes only at some intervals, and is the same at the ends of those up to the next one.
+        // The balance changes only at some intervals, and is the same at the ends of those up to
+        // the next one.
         step: sql`
           select greatest(changes.number, range.first) as first, lag(changes.number, 1, range.last + 1) over newest_first - 1 as last,
             (balance - coalesce(sum(change) over newest_first, 0))::text as balance

@@ -1,7 +1,8 @@
 /**
- * The transactions of an address as CSV, streamed in chunks by key: later chunks may show a later state, and no snapshot is held open. Each chunk
- * is charged before it is sent. Amounts are zero unless the indexed chain accepts the transaction, so that the plain sum of a column is the change of
- * the balance.
+ * The transactions of an address as CSV, streamed in chunks by key: later chunks may show a later
+ * state, and no snapshot is held open. Each chunk is charged before it is sent. Amounts are zero
+ * unless the indexed chain accepts the transaction, so that the plain sum of a column is the change
+ * of the balance.
  */
 import { Readable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -22,7 +23,10 @@ export const ROWS_PER_PAGE = 100;
 /** In this time, the network takes the last rows, before the connection is closed. */
 const LAST_ROWS_MS = 1000;
 
-/** In the order of the file. New ones come last, since readers may count them. The last five are the simple template of Koinly. */
+/**
+ * In the order of the file. New ones come last, since readers may count them. The last five are the
+ * simple template of Koinly.
+ */
 const COLUMNS = [
   'transaction_id',
   'accepted_at',
@@ -53,7 +57,9 @@ interface Chunk {
   next: bigint | undefined;
 }
 
-/** Reads up to `limit` rows below a key, newest first; fewer, maybe none, if a filter drops many. */
+/**
+ * Reads up to `limit` rows below a key, newest first; fewer, maybe none, if a filter drops many.
+ */
 export type ReadRows = (below: bigint, limit: number) => Promise<Chunk>;
 
 interface Payment {
@@ -67,7 +73,10 @@ export function csvOf(readRows: ReadRows, payment: Payment): Readable {
   return Readable.from(paidLinesOf(readRows, payment), { objectMode: false });
 }
 
-/** If the rest cannot be paid for, the last line says so, and the error closes the connection, so that the client notices, too. */
+/**
+ * If the rest cannot be paid for, the last line says so, and the error closes the connection, so
+ * that the client notices, too.
+ */
 async function* paidLinesOf(readRows: ReadRows, payment: Payment) {
   try {
     yield* linesOf(readRows, payment);

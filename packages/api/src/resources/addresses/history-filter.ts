@@ -58,9 +58,10 @@ const positionAt = (time: Value): Value => sql`(
   order by to_timestamp(c.chain_time / 1000::double precision), c.index limit 1)`;
 
 /**
- * Selects in `period` the chain blocks of a range of time, and in `timed` the keys between which the transactions of a script are that these blocks
- * accept. Keys are in the order of first writing, which is about that of acceptance: a block accepts none that were written after it was added, and
- * few that were written long before.
+ * Selects in `period` the chain blocks of a range of time, and in `timed` the keys between which
+ * the transactions of a script are that these blocks accept. Keys are in the order of first
+ * writing, which is about that of acceptance: a block accepts none that were written after it was
+ * added, and few that were written long before.
  */
 export const timedTables = ({ from, to }: Record<'from' | 'to', Value>, scriptId: Value): Record<string, Value> => ({
   period: sql`
@@ -87,7 +88,10 @@ export const timedTables = ({ from, to }: Record<'from' | 'to', Value>, scriptId
 export interface HistoryConditions {
   /** The index selects these rows. */
   where: Value[];
-  /** Drops any number of rows; undefined if there is no filter. `offset 0` keeps Postgres from joins, so that reading stops with the page. */
+  /**
+   * Drops any number of rows; undefined if there is no filter. `offset 0` keeps Postgres from
+   * joins, so that reading stops with the page.
+   */
   filter: Value | undefined;
 }
 

@@ -74,8 +74,9 @@ interface Variant {
 }
 
 /**
- * The conditions match the indexes balances_balance and balances_tagged. Few scripts without an address, which are skipped, have a large balance. A
- * plain address without a balance has no position.
+ * The conditions match the indexes balances_balance and balances_tagged. Few scripts without an
+ * address, which are skipped, have a large balance. A plain address without a balance has no
+ * position.
  */
 const holderPage = statementsBy(
   'addresses',

@@ -9,13 +9,17 @@ const ROOTS_OF_GIVEN = sql.raw(clusterRoots('cluster_members m where m.script_id
 export const ownTag = (address: RawBuilder<unknown>): RawBuilder<AddressTagJson | null> => sql`(
   select to_json(tag) from (select address, name, link, labels from tags where tags.address = ${address}) tag)`;
 
-/** Selects `clusters.id` of the cluster of a script; null without one. Faster than the SQL function cluster_of in the rows of a statement. */
+/**
+ * Selects `clusters.id` of the cluster of a script; null without one. Faster than the SQL function
+ * cluster_of in the rows of a statement.
+ */
 export const clusterOf = (scriptId: RawBuilder<unknown>): RawBuilder<bigint | null> => sql`(
   select above.root_id from (select ${scriptId} as script_id) given cross join lateral (${ROOTS_OF_GIVEN}) above)`;
 
 /**
- * Selects the tag of the cluster of a script. A cluster without a known owner has none. `offset 0` keeps the index of names out of the plan: while
- * few clusters seem to have a name, Postgres would rather read all of those.
+ * Selects the tag of the cluster of a script. A cluster without a known owner has none. `offset 0`
+ * keeps the index of names out of the plan: while few clusters seem to have a name, Postgres would
+ * rather read all of those.
  */
 export const clusterTag = (
   address: RawBuilder<unknown>,

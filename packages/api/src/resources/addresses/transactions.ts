@@ -1,4 +1,7 @@
-/** GET /v1/addresses/{address}/transactions: transactions that spend from or pay to an address, newest first. */
+/**
+ * GET /v1/addresses/{address}/transactions: transactions that spend from or pay to an address,
+ * newest first.
+ */
 import { Readable } from 'node:stream';
 import type { FastifyRequest } from 'fastify';
 import { sql } from 'kysely';
@@ -170,7 +173,8 @@ export const listAddressTransactions: ApiPlugin = async (app, services) => {
     }
     requireCaughtUp(settled);
     reply.header('content-disposition', 'attachment; filename="transactions.csv"').type('text/csv; charset=utf-8');
-    // Fastify responds to a HEAD at once and reads the stream to its end, so the whole history would be read after the request has ended.
+    // Fastify responds to a HEAD at once and reads the stream to its end, so the whole history
+    // would be read after the request has ended.
     const isHead = request.method === 'HEAD';
     const payment = {
       charge: (pages: number) =>

@@ -1,4 +1,7 @@
-/** UTXOs at the sink: those of one address in pages, and those of several addresses at once, up to a limit. */
+/**
+ * UTXOs at the sink: those of one address in pages, and those of several addresses at once, up to a
+ * limit.
+ */
 import { fromHex } from '@kasgres/kaspa';
 import { type RawBuilder, sql } from 'kysely';
 import { jsonBuildObject } from 'kysely/helpers/postgres';
@@ -53,8 +56,9 @@ export interface OutpointParameters {
 }
 
 /**
- * Finds an output, spent or not, accepted or not: indexed, or in the bootstrap UTXO set. With `offset 0`, Postgres looks outputs up by their
- * transaction: it would otherwise read all of an address for which it expects few.
+ * Finds an output, spent or not, accepted or not: indexed, or in the bootstrap UTXO set. With
+ * `offset 0`, Postgres looks outputs up by their transaction: it would otherwise read all of an
+ * address for which it expects few.
  * @param condition on the output `o`
  */
 export function findOutput(
@@ -89,8 +93,8 @@ function findCursor(parameter: ParameterOf<UtxoPageParameters>, scriptId: RawBui
 }
 
 /**
- * Reads a range of the index utxos_script_id. With an equality of the script, other indexes would have this order, and Postgres would scan them for
- * an address with a large share of all UTXOs.
+ * Reads a range of the index utxos_script_id. With an equality of the script, other indexes would
+ * have this order, and Postgres would scan them for an address with a large share of all UTXOs.
  */
 const utxoPage = statementsBy(
   'utxos',

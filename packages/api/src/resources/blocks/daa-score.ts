@@ -1,4 +1,7 @@
-/** GET /v1/blocks/daa-score/{start}/{end}: all blocks in a range of DAA scores, and their transactions. */
+/**
+ * GET /v1/blocks/daa-score/{start}/{end}: all blocks in a range of DAA scores, and their
+ * transactions.
+ */
 import { type RawBuilder, sql } from 'kysely';
 import { jsonBuildObject } from 'kysely/helpers/postgres';
 import { z } from 'zod';
@@ -40,7 +43,10 @@ const blocksOf = ({ start, end }: Scores): RawBuilder<unknown> => sql`
   select id from blocks where daa_score >= ${toStoredScore(start)} and daa_score <= ${toStoredScore(end)}
   order by daa_score, hash limit ${sql.lit(MAX_BLOCKS + 1)}`;
 
-/** Selects the transactions of the blocks in `block`, each at its first position: one more than a response has. */
+/**
+ * Selects the transactions of the blocks in `block`, each at its first position: one more than a
+ * response has.
+ */
 const containedInBlocks = sql`
   select contained.transaction_id
   from block join block_transactions contained on contained.block_id = block.key

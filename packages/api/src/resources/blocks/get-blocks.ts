@@ -1,4 +1,7 @@
-/** getBlocks: blocks from a low block upwards, a page at a time, in the selection and order of the node. */
+/**
+ * getBlocks: blocks from a low block upwards, a page at a time, in the selection and order of the
+ * node.
+ */
 import { fromHex } from '@kasgres/kaspa';
 import { sql } from 'kysely';
 import { jsonBuildObject } from 'kysely/helpers/postgres';
@@ -22,17 +25,25 @@ import {
 import { rpc } from '../shared.ts';
 import { wholeBlocks } from './select-blocks.ts';
 
-/** Total compute mass of the transactions of a response: about 16,000 ordinary transactions, or 50 MB of JSON. */
+/**
+ * Total compute mass of the transactions of a response: about 16,000 ordinary transactions, or 50
+ * MB of JSON.
+ */
 const MAX_MASS = 32_000_000;
-/** Blocks of a response without the low block and the last chain block: the mergeset limit of the node plus one. */
+/**
+ * Blocks of a response without the low block and the last chain block: the mergeset limit of the
+ * node plus one.
+ */
 const MAX_MERGED = 249;
 /** Every mergeset has at least one block, so that one read is mostly enough. */
 const CHAIN_BLOCKS_PER_READ = 250n;
 
 /**
- * Selects blocks by the rule of the node: upwards from the highest chain ancestor of the low block, the mergeset of each chain block; then the
- * last of these chain blocks, and at the sink the blocks that the virtual block would merge. Stops at a gap of the index.
- * @returns ids in the order of the response, and ascending lengths of shorter responses that end with a chain block, too
+ * Selects blocks by the rule of the node: upwards from the highest chain ancestor of the low block,
+ * the mergeset of each chain block; then the last of these chain blocks, and at the sink the blocks
+ * that the virtual block would merge. Stops at a gap of the index.
+ * @returns ids in the order of the response, and ascending lengths of shorter responses that end
+ * with a chain block, too
  * @throws HttpError 409 if a gap begins right above the low block
  */
 async function selectBlocks(reading: Reading, lowHash: Uint8Array) {
@@ -63,7 +74,10 @@ interface MergeSetRow {
   merge_set: bigint[];
 }
 
-/** Reads the mergesets of chain blocks above an index, up to the gap: selected parent first, then ascending by blue work and hash. */
+/**
+ * Reads the mergesets of chain blocks above an index, up to the gap: selected parent first, then
+ * ascending by blue work and hash.
+ */
 async function* mergeSetsAbove(db: Db, aboveIndex: bigint, gap: Gap | undefined): AsyncGenerator<MergeSetRow> {
   const end = aboveIndex + CHAIN_BLOCKS_PER_READ;
   const highest = gap !== undefined && gap.after.index < end ? gap.after.index : end;
@@ -80,7 +94,10 @@ async function* mergeSetsAbove(db: Db, aboveIndex: bigint, gap: Gap | undefined)
   if (last !== undefined) yield* mergeSetsAbove(db, last.index, gap);
 }
 
-/** Returns the longest prefix with at most MAX_MASS of compute mass that ends with a chain block, or the shortest one. */
+/**
+ * Returns the longest prefix with at most MAX_MASS of compute mass that ends with a chain block, or
+ * the shortest one.
+ */
 async function withinMass(db: Db, ids: bigint[], shorterLengths: readonly number[]): Promise<bigint[]> {
   const rows = await db
     .selectFrom('block_transactions as contained')

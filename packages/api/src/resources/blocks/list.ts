@@ -12,7 +12,10 @@ import { restBlock } from '../../schemas/rest-block.ts';
 import { restBlocks } from './select-blocks.ts';
 
 const ALL_BLOCKS = { table: 'blocks', column: 'id' };
-/** Between two chain blocks there may be any number of others, so these are read from their own table. */
+/**
+ * Between two chain blocks there may be any number of others, so these are read from their own
+ * table.
+ */
 const CHAIN_BLOCKS = { table: 'chain_blocks', column: 'block_id' };
 
 const blockPage = statementsBy(

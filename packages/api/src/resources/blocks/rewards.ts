@@ -62,7 +62,10 @@ const selectMiner: RawBuilder<MinerJson | null> = sql`(
   ) mined
   join scripts script on script.id = block.miner_script_id)`;
 
-/** Joins `merged`: what the block earns in the mergeset of its merging block, and `reds`: what it is paid for reds. */
+/**
+ * Joins `merged`: what the block earns in the mergeset of its merging block, and `reds`: what it is
+ * paid for reds.
+ */
 export const joinRewards = (windowBlueScores: RawBuilder<unknown>): RawBuilder<unknown> => sql`
   left join lateral (
     select subsidy, fees, is_blue, is_rewarded from mergeset_rewards(block.merging_block_id, ${windowBlueScores}) earned

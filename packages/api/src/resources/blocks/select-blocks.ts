@@ -1,4 +1,7 @@
-/** Selects blocks as JSON: whole ones in the form of the endpoints under /v1/rpc, and those of listings. */
+/**
+ * Selects blocks as JSON: whole ones in the form of the endpoints under /v1/rpc, and those of
+ * listings.
+ */
 import { type RawBuilder, sql } from 'kysely';
 import type { z } from 'zod';
 import { type JsonFields, jsonArray, jsonObject } from '../../index-state/json.ts';
@@ -89,7 +92,10 @@ export const restBlockFields: JsonFields<z.infer<typeof restBlock>> = {
 
 export const joinMerging = sql`left join blocks merging on merging.id = block.merging_block_id`;
 
-/** Selects the blocks of `page` in the form of listings. @param items limits and orders the rows of `page` */
+/**
+ * Selects the blocks of `page` in the form of listings.
+ * @param items limits and orders the rows of `page`
+ */
 export const restBlocks = (items: RawBuilder<unknown>): RawBuilder<z.infer<typeof restBlock>[]> =>
   jsonArray(
     jsonObject(restBlockFields),

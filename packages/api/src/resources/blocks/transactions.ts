@@ -1,4 +1,7 @@
-/** GET /v1/blocks/{hash}/transactions: what a block contains, or what a chain block accepts, in pages. */
+/**
+ * GET /v1/blocks/{hash}/transactions: what a block contains, or what a chain block accepts, in
+ * pages.
+ */
 import { sql } from 'kysely';
 import { jsonBuildObject } from 'kysely/helpers/postgres';
 import { z } from 'zod';
@@ -38,7 +41,10 @@ const SOURCES = {
     where chain_blocks.block_id = (select id from block)`,
 };
 
-/** Where to look a cursor up: a reorg may have removed the block from the chain since, which then accepts nothing, and may be undone. */
+/**
+ * Where to look a cursor up: a reorg may have removed the block from the chain since, which then
+ * accepts nothing, and may be undone.
+ */
 const CURSORS = {
   contained: sql`listed`,
   accepted: sql`(

@@ -1,6 +1,7 @@
 /**
- * getDaaScoreTimestampEstimate: exact if the chain has a block with the score, else interpolated between its neighbours, also over a gap, and
- * extrapolated above the sink. Before the first indexed block, times are interpolated between genesis, times that the indexer got from the node
+ * getDaaScoreTimestampEstimate: exact if the chain has a block with the score, else interpolated
+ * between its neighbours, also over a gap, and extrapolated above the sink. Before the first
+ * indexed block, times are interpolated between genesis, times that the indexer got from the node
  * (`pre_bootstrap_times`), and that block.
  */
 import type { Network } from '@kasgres/kaspa';
@@ -50,7 +51,10 @@ const chainBlock = (condition: RawBuilder<unknown>, order: RawBuilder<unknown>) 
     select daa_score, timestamp from chain_blocks where ${condition} order by ${order} limit 1
   )`;
 
-/** Does in SQL what `estimateTimestamp` of packages/kaspa does. Genesis shares its score with the next chain block: like the node, this uses genesis. */
+/**
+ * Does in SQL what `estimateTimestamp` of packages/kaspa does. Genesis shares its score with the
+ * next chain block: like the node, this uses genesis.
+ */
 const timesOfScores = new Statement('times of DAA scores', (parameter: ParameterOf<Parameters>) => {
   const targetTime = parameter('targetTimeMs', 'bigint');
   /** Selects the target time between two scores, where `from <= to`. */
@@ -87,7 +91,8 @@ const timesOfScores = new Statement('times of DAA scores', (parameter: Parameter
         select * from unnest(${parameter('scores', 'numeric[]')}, ${parameter('storedScores', 'bigint[]')})
           with ordinality as requested (exact_score, score, position)`,
     },
-    // During the first catch-up, scores above the sink are in the past, and must not be extrapolated.
+    // During the first catch-up, scores above the sink are in the past, and must not be
+    // extrapolated.
     problem: sql<string | null>`(
       select 'catching up' from checkpoint join chain_blocks sink on sink.index = checkpoint.chain_index
       where checkpoint.first_catch_up and exists (select from requested where score > sink.daa_score))`,

@@ -1,4 +1,7 @@
-/** estimateNetworkHashesPerSecond: the formula of the node, over the blocks with the most blue work in the past of a block. */
+/**
+ * estimateNetworkHashesPerSecond: the formula of the node, over the blocks with the most blue work
+ * in the past of a block.
+ */
 import { type Network, networkHashesPerSecond } from '@kasgres/kaspa';
 import { sql } from 'kysely';
 import { z } from 'zod';
@@ -19,9 +22,10 @@ type Window = { blocks: bigint; minBlueWork: string; maxBlueWork: string; minTim
 type Past = Awaited<ReturnType<typeof getPast>>;
 
 /**
- * Returns the past of a block, or that of the virtual block, which includes the sink and the blocks that are not merged yet: the blocks merged up
- * to a chain block, whose blue work is higher than that of any of them, and more blocks with the blue score of the block that merges each.
- * `start` is the first indexed block of the segment; undefined if all of the past is indexed.
+ * Returns the past of a block, or that of the virtual block, which includes the sink and the blocks
+ * that are not merged yet: the blocks merged up to a chain block, whose blue work is higher than
+ * that of any of them, and more blocks with the blue score of the block that merges each. `start`
+ * is the first indexed block of the segment; undefined if all of the past is indexed.
  */
 async function getPast(reading: Reading, startHash: Uint8Array | undefined) {
   const { db, state } = reading;
@@ -44,9 +48,10 @@ async function getPast(reading: Reading, startHash: Uint8Array | undefined) {
 const isVirtual = (hash: Uint8Array): boolean => hash.every((byte) => byte === 0xff);
 
 /**
- * Returns the extremes of a window. Blocks that are not indexed are in the past of the first block of the segment, and have less blue work: a
- * window that is filled with blocks of at least as much is exact. `offset 0` keeps Postgres from turning the look-up of the merging block into a
- * join, so that the index on blue work is read only as far as the window needs.
+ * Returns the extremes of a window. Blocks that are not indexed are in the past of the first block
+ * of the segment, and have less blue work: a window that is filled with blocks of at least as much
+ * is exact. `offset 0` keeps Postgres from turning the look-up of the merging block into a join, so
+ * that the index on blue work is read only as far as the window needs.
  */
 async function getWindow(db: Db, past: Past, network: Network, size: number) {
   const mergedWithin = network.difficultyWindowBlueScores;

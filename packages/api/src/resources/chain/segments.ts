@@ -1,6 +1,7 @@
 /**
- * The indexed chain is one segment, or several with gaps between them (docs/schema.md, `bootstrap_blocks` and `gaps`). Positions of chain blocks continue
- * over a gap without a hole, so every walk along the chain has to check where its segment ends.
+ * The indexed chain is one segment, or several with gaps between them (docs/schema.md,
+ * `bootstrap_blocks` and `gaps`). Positions of chain blocks continue over a gap without a hole, so
+ * every walk along the chain has to check where its segment ends.
  */
 import { toHex } from '@kasgres/kaspa';
 import { type RawBuilder, sql } from 'kysely';
@@ -32,7 +33,8 @@ const segmentEnd = sql`c.index, encode(b.hash, 'hex') as hash, b.blue_work as "b
   b.timestamp, c.chain_time as "chainTime"`;
 
 /**
- * Joins the chain blocks `lower` and `upper` around each gap. A later bootstrap block has no gap before it if the chain already had that block.
+ * Joins the chain blocks `lower` and `upper` around each gap. A later bootstrap block has no gap
+ * before it if the chain already had that block.
  */
 export const joinedGaps = sql`
   bootstrap_blocks
@@ -55,7 +57,10 @@ export async function listGaps({ db, state }: Reading): Promise<Gap[]> {
   return rows.flatMap((before, row) => (row % 2 === 0 ? [] : [{ after: rows[row - 1] as SegmentEnd, before }]));
 }
 
-/** Returns the gap that a walk upwards from a position reaches, or undefined if there is none below the sink. */
+/**
+ * Returns the gap that a walk upwards from a position reaches, or undefined if there is none below
+ * the sink.
+ */
 export function gapAbove(gaps: readonly Gap[], index: bigint): Gap | undefined {
   return gaps.find(({ after }) => after.index >= index);
 }
@@ -115,9 +120,10 @@ interface PathBlock {
 }
 
 /**
- * Follows selected parents down to the chain: `offChain` is empty if the start is on it, and else has the past of the start without that of the
- * chain block, in mergesets.
- * @throws HttpError 404 if the block is unknown, 409 if it is before the first indexed block or in a gap
+ * Follows selected parents down to the chain: `offChain` is empty if the start is on it, and else
+ * has the past of the start without that of the chain block, in mergesets.
+ * @throws HttpError 404 if the block is unknown, 409 if it is before the first indexed block or in
+ * a gap
  */
 export async function getPathToChain(reading: Reading, startHash: Uint8Array) {
   const path = await listPath(reading.db, startHash);
@@ -132,8 +138,9 @@ export async function getPathToChain(reading: Reading, startHash: Uint8Array) {
 }
 
 /**
- * Selects the blocks that selected parents lead to from a block, by their `depth` below it. They end on the chain, at a position `index` that is null for all
- * others, or before the first indexed block.
+ * Selects the blocks that selected parents lead to from a block, by their `depth` below it. They
+ * end on the chain, at a position `index` that is null for all others, or before the first indexed
+ * block.
  */
 export const pathToChain = (startHash: RawBuilder<unknown>): RawBuilder<unknown> => sql`
   with recursive path as (
@@ -155,7 +162,9 @@ async function listPath(db: Db, startHash: Uint8Array): Promise<PathBlock[]> {
   return rows;
 }
 
-/** Returns whether the block with a hash, or any block with these ids, is known by its hash alone. */
+/**
+ * Returns whether the block with a hash, or any block with these ids, is known by its hash alone.
+ */
 export async function isPreBootstrap(
   db: Db,
   block: { hash: Uint8Array } | { ids: readonly bigint[] },

@@ -1,4 +1,7 @@
-/** getVirtualChainFromBlock: the changes of the chain from a block to the sink, as the node returns them, over the whole indexed history. */
+/**
+ * getVirtualChainFromBlock: the changes of the chain from a block to the sink, as the node returns
+ * them, over the whole indexed history.
+ */
 import { sql } from 'kysely';
 import { z } from 'zod';
 import type { Db } from '../../index-state/sql.ts';
@@ -8,17 +11,26 @@ import { hash, hashInput } from '../../schemas/values.ts';
 import { rpc } from '../shared.ts';
 import { cannotCross, type Gap, gapAbove, getPathToChain, listGaps } from './segments.ts';
 
-/** The limit of the node at ten blocks per second: merged blocks if ids are requested, else chain blocks. */
+/**
+ * The limit of the node at ten blocks per second: merged blocks if ids are requested, else chain
+ * blocks.
+ */
 const MAX_ADDED = 2480;
 
-/** Accepted ids per response, which then has 17 MB. The node has no such limit; clients continue from the last block in any case. */
+/**
+ * Accepted ids per response, which then has 17 MB. The node has no such limit; clients continue
+ * from the last block in any case.
+ */
 const MAX_ACCEPTED = 250_000;
 
 const acceptedTransactionIds = z
   .object({ acceptingBlockHash: hash, acceptedTransactionIds: z.array(hash) })
   .meta({ id: 'AcceptedTransactionIds' });
 
-/** Lists at most MAX_ADDED chain blocks above an index, up to the gap, with the number of blocks that each merges. */
+/**
+ * Lists at most MAX_ADDED chain blocks above an index, up to the gap, with the number of blocks
+ * that each merges.
+ */
 async function listChain(db: Db, aboveIndex: bigint, gap: Gap | undefined) {
   const { rows } = await sql<{ index: bigint; hash: string; merged: number }>`
     select c.index, encode(b.hash, 'hex') as hash, cardinality(b.merge_set_blues) + cardinality(b.merge_set_reds) as merged
@@ -36,9 +48,10 @@ function countWithinLimit(added: readonly { merged: number }[]): number {
 }
 
 /**
- * Loads the accepted ids of a range of chain blocks in the order of the node, by chain index: for the longest prefix with at most MAX_ACCEPTED
- * ids, and at least for one block. Postgres concatenates the ids, since a row for each would cost this process five times as much. One look-up of
- * all keys is several times faster than a join for each chain block.
+ * Loads the accepted ids of a range of chain blocks in the order of the node, by chain index: for
+ * the longest prefix with at most MAX_ACCEPTED ids, and at least for one block. Postgres
+ * concatenates the ids, since a row for each would cost this process five times as much. One
+ * look-up of all keys is several times faster than a join for each chain block.
  */
 async function loadAccepted({ db, slices }: Reading, aboveIndex: bigint, size: number): Promise<Map<bigint, string[]>> {
   const { rows } = await sql<{ index: bigint; ids: string }>`

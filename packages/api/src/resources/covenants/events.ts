@@ -18,7 +18,9 @@ import { eventParts, eventsOfPage, eventTables } from './select-events.ts';
 
 const NOT_ACCEPTED = 'not accepted';
 
-/** Tests whether a cursor that is no item names a transaction that is not accepted, or no longer. */
+/**
+ * Tests whether a cursor that is no item names a transaction that is not accepted, or no longer.
+ */
 const isNotAccepted = (id: RawBuilder<unknown>): RawBuilder<boolean> => sql`exists (
   select from transactions where ${hasTransactionId('transactions', id)} and accepting_index is null)`;
 
@@ -42,7 +44,10 @@ const transactionKey = (id: RawBuilder<unknown>): RawBuilder<bigint | null> => s
 
 type CovenantParameters = PageParameters & { covenantId: Uint8Array };
 
-/** Reads a range of the index covenant_events_covenant_id. An equality of the covenant would be met by other indexes, too. */
+/**
+ * Reads a range of the index covenant_events_covenant_id. An equality of the covenant would be met
+ * by other indexes, too.
+ */
 const covenantEventPage = statementsBy(
   'events of a covenant',
   (parameter: ParameterOf<CovenantParameters>, { start }: { start: PageStart }) => {
@@ -126,7 +131,9 @@ const cursorInput = z
       'A transaction id means all its events. With a colon and a covenant id, as in `scannedTo`, it means one of them',
   });
 
-/** Reads a range of the index covenant_events_chain_index, and sorts the events of each transaction. */
+/**
+ * Reads a range of the index covenant_events_chain_index, and sorts the events of each transaction.
+ */
 const newestEventPage = statementsBy(
   'events of covenants',
   (parameter: ParameterOf<Omit<PageParameters, 'cursor'> & Partial<Cursor>>, { start }: { start: PageStart }) => {

@@ -66,7 +66,10 @@ interface Variant {
 
 const UNKNOWN_TEMPLATE = 'unknown template';
 
-/** Reads a range of the index of the order. That of a template has its own for the order of the last event. */
+/**
+ * Reads a range of the index of the order. That of a template has its own for the order of the last
+ * event.
+ */
 const covenantPage = statementsBy(
   'covenants',
   (parameter: ParameterOf<Parameters>, { start, order, template: choice, liveOnly, completeOnly }: Variant) => {
@@ -200,8 +203,8 @@ export const listTemplateCovenants = statementRoute(
 );
 
 /**
- * Jumps from covenant to covenant in the index utxos_script_id_covenant_id, since an address may hold any number of UTXOs of one. An equality of the
- * script would be met by other indexes, too.
+ * Jumps from covenant to covenant in the index utxos_script_id_covenant_id, since an address may
+ * hold any number of UTXOs of one. An equality of the script would be met by other indexes, too.
  */
 const heldPage = statementsBy(
   'covenants of an address',

@@ -50,7 +50,10 @@ const ofPage = sql`
   join covenants on covenants.id = page.key
   left join program_templates on program_templates.id = covenants.template_id`;
 
-/** Selects the covenants of `page`, which has their keys. @param items limits and orders its rows */
+/**
+ * Selects the covenants of `page`, which has their keys.
+ * @param items limits and orders its rows
+ */
 export const covenantsOfPage = (items: RawBuilder<unknown>): RawBuilder<CovenantJson[]> =>
   jsonArray(jsonObject<CovenantJson>(fields), sql`${ofPage} ${items}`);
 

@@ -13,12 +13,18 @@ import type { CovenantEventJson, EventInputJson, EventOutputJson } from './schem
 
 const input = inputFields(sql`0`);
 
-/** Bytes of the events of a transaction: its JSON, without signature scripts where these could make a page too long. */
+/**
+ * Bytes of the events of a transaction: its JSON, without signature scripts where these could make
+ * a page too long.
+ */
 const bytes = sql`
   transactions.json_bytes - case when sum(transactions.json_bytes) over () > ${MAX_PAGE_BYTES} then 2 * (
     select coalesce(sum(octet_length(signature_script)), 0) from transaction_inputs where transaction_id = transactions.id) else 0 end`;
 
-/** The covenant of the UTXO that `input` spends. Those of bootstrap blocks before the latest one are unknown. */
+/**
+ * The covenant of the UTXO that `input` spends. Those of bootstrap blocks before the latest one are
+ * unknown.
+ */
 const spentCovenant = sql`coalesce(
   (select output.covenant_id from transaction_outputs output
     where output.transaction_id = input.previous_transaction_id and output.index = input.previous_index
@@ -27,8 +33,8 @@ const spentCovenant = sql`coalesce(
     where output.transaction_id = input.previous_transaction_id and output.index = input.previous_index))`;
 
 /**
- * Makes the tables of a page. It ends between two transactions, since the next one begins behind a transaction; only the first may have more events
- * than the page has room for.
+ * Makes the tables of a page. It ends between two transactions, since the next one begins behind a
+ * transaction; only the first may have more events than the page has room for.
  * @param rows selects the composite type `covenant_events`, in order, one more than the page has
  */
 export const eventTables = (
@@ -105,7 +111,10 @@ export const eventsOfPage = (items: RawBuilder<unknown>): RawBuilder<CovenantEve
       ${items}`,
   );
 
-/** Makes the parts of a page of events. If the page ends within a transaction, `scannedTo` names the covenant, too. */
+/**
+ * Makes the parts of a page of events. If the page ends within a transaction, `scannedTo` names the
+ * covenant, too.
+ */
 export function eventParts(limit: RawBuilder<number>, start: PageStart) {
   const { metadata, ...parts } = pageParts(limit, start, { isBounded: true });
   const split = sql`(

@@ -26,7 +26,9 @@ interface Parameters extends Omit<PageParameters, 'cursor'>, OutpointParameters 
   covenantId: Uint8Array;
 }
 
-/** Reads a range of the index utxos_covenant_id, without an equality, as other listings of UTXOs do. */
+/**
+ * Reads a range of the index utxos_covenant_id, without an equality, as other listings of UTXOs do.
+ */
 const utxoPage = statementsBy(
   'utxos of a covenant',
   (parameter: ParameterOf<Parameters>, { start }: { start: PageStart }) => {

@@ -1,14 +1,21 @@
-/** Decodes the content of an inscription, which is any bytes that somebody wrote into a transaction. */
+/**
+ * Decodes the content of an inscription, which is any bytes that somebody wrote into a transaction.
+ */
 import { decodePayload, decodeProgram, type JsonValue, MAX_JSON_BYTES, parseJson, shapeOf } from '@kasgres/programs';
 
-/** A source above this has no content that is shown: the largest content, and what is around it in a signature script. */
+/**
+ * A source above this has no content that is shown: the largest content, and what is around it in a
+ * signature script.
+ */
 export const MAX_SOURCE_BYTES = MAX_JSON_BYTES + 1024;
 
 const strict = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 /** Control characters other than line breaks and tabs. */
 const BINARY = /[^\P{Cc}\t\n\r]/u;
 
-/** Returns the JSON array or object that the bytes are, else their text; null if they are neither. */
+/**
+ * Returns the JSON array or object that the bytes are, else their text; null if they are neither.
+ */
 export function toBody(bytes: Uint8Array): JsonValue {
   if (bytes.length > MAX_JSON_BYTES) return null;
   const json = parseJson(bytes);
@@ -21,7 +28,10 @@ export function toBody(bytes: Uint8Array): JsonValue {
   }
 }
 
-/** Returns the content of the operation that a source states. @param input its signature script is the source; undefined: a payload is */
+/**
+ * Returns the content of the operation that a source states.
+ * @param input its signature script is the source; undefined: a payload is
+ */
 export function bodyOf(source: Uint8Array, input: number | undefined): JsonValue {
   const operation = input === undefined ? decodePayload(source) : inEnvelope(source, input);
   return operation === undefined ? null : toBody(operation.body);

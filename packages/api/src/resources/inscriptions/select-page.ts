@@ -18,7 +18,10 @@ import { MAX_SOURCE_BYTES } from './body.ts';
 const MAX_PAGE_BYTES = 2 ** 20;
 
 export interface InscriptionParameters extends PageParameters {
-  /** With the cursor: the input, -1 for a payload, or a number beyond both for the whole transaction. */
+  /**
+   * With the cursor: the input, -1 for a payload, or a number beyond both for the whole
+   * transaction.
+   */
   input?: number | undefined;
   address?: string | undefined;
   protocol?: string | undefined;
@@ -51,7 +54,10 @@ const cursor = (parameter: ParameterOf<InscriptionParameters>): RawBuilder<unkno
     ${parameter('input', 'integer')} < 0 or ${parameter('input', 'integer')} = 32767 or exists (
       select from transaction_inputs where transaction_id = transactions.id and index = ${parameter('input', 'integer')} offset 0))`;
 
-/** Compares the kind `k`. Anybody can add spellings of a tick, so those that are not wanted are left out by the index. */
+/**
+ * Compares the kind `k`. Anybody can add spellings of a tick, so those that are not wanted are left
+ * out by the index.
+ */
 function ofKind(
   parameter: ParameterOf<InscriptionParameters>,
   { byTick, byProtocol, byOperation }: InscriptionFilter,
@@ -70,8 +76,9 @@ function ofKind(
 }
 
 /**
- * Builds the parts of a statement: `page` with the columns of the inscriptions, one more than the page has. Rows of a tick are read by kind, all
- * others in the order of the listing, of which a filter examines a bounded number.
+ * Builds the parts of a statement: `page` with the columns of the inscriptions, one more than the
+ * page has. Rows of a tick are read by kind, all others in the order of the listing, of which a
+ * filter examines a bounded number.
  */
 export function inscriptionPage(parameter: ParameterOf<InscriptionParameters>, { start, ...by }: Variant) {
   const limit = parameter('limit', 'bigint');

@@ -51,7 +51,10 @@ const cursorInput = z
 
 type LanePageParameters = Omit<PageParameters, 'cursor'> & Partial<LaneParameters> & { lastSeen?: bigint | undefined };
 
-/** Reads a range of the index lanes_last_seen. A lane that a reorg removed keeps the position of its time. */
+/**
+ * Reads a range of the index lanes_last_seen. A lane that a reorg removed keeps the position of its
+ * time.
+ */
 const lanePage = statementsBy(
   'lanes',
   (parameter: ParameterOf<LanePageParameters>, { start }: { start: PageStart }) => {

@@ -1,4 +1,7 @@
-/** GET /v1/mempool/{transactionId}: a transaction of the mempool in the form of look-ups, with what it spends as far as it is indexed. */
+/**
+ * GET /v1/mempool/{transactionId}: a transaction of the mempool in the form of look-ups, with what
+ * it spends as far as it is indexed.
+ */
 import { fromHex, toHex } from '@kasgres/kaspa';
 import type { protocol } from '@kasgres/node';
 import { z } from 'zod';

@@ -12,7 +12,9 @@ import { addressesInput, flag, hashInput } from '../../schemas/values.ts';
 import { rpc } from '../shared.ts';
 import { mempoolEntry, toMempoolEntry } from './to-mempool-entry.ts';
 
-/** Entries per response: usually about ten megabytes of JSON. A mempool may have a million entries. */
+/**
+ * Entries per response: usually about ten megabytes of JSON. A mempool may have a million entries.
+ */
 const MAX_ENTRIES = 5_000;
 /** With the largest transactions, the JSON would take hundreds of megabytes. */
 const MAX_BYTES = 32_000_000;
@@ -22,7 +24,10 @@ const MAX_LISTED_ENTRIES = 50_000;
 const MAX_RECEIVED_BYTES = 128 * 1024 * 1024;
 /** A full mempool empties over minutes. */
 const RETRY_AFTER_SECONDS = 60;
-/** Under load, the listing of a whole pool is at most a second old. Its megabytes are not kept without requests. */
+/**
+ * Under load, the listing of a whole pool is at most a second old. Its megabytes are not kept
+ * without requests.
+ */
 const SHARED = { lifeMs: 1000, burst: 5, keepMs: 2000 };
 /** The caller for whole pools, which are read for all clients together. */
 const FOR_ALL = 'mempool';
@@ -82,7 +87,10 @@ const OPEN = Buffer.from('{"entries":[');
 const COMMA = Buffer.from(',');
 const CLOSE = Buffer.from(']}');
 
-/** Sends the text of a listing. Each takes a turn, since hundreds of clients may wait for the same one. */
+/**
+ * Sends the text of a listing. Each takes a turn, since hundreds of clients may wait for the same
+ * one.
+ */
 async function send({ services, caller, reply }: RequestContext, text: Promise<Buffer>) {
   const buffer = await text;
   await services.turns.next(caller);
@@ -112,7 +120,8 @@ const tooLarge = (size: string) =>
   );
 
 async function readPools({ services: { nodeCalls, turns } }: RequestContext, pools: Pools): Promise<Buffer> {
-  // The size is read first, since a mempool that is too large would have to be received and decoded to find out.
+  // The size is read first, since a mempool that is too large would have to be received and decoded
+  // to find out.
   const { mempoolSize } = await nodeCalls.of(FOR_ALL).call('getInfo', {});
   if (mempoolSize > MAX_ENTRIES) throw tooLarge(`${mempoolSize} transactions of at most ${MAX_ENTRIES}`);
   const slices = new Slices(turns, FOR_ALL);

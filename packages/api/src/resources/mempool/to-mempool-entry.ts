@@ -1,4 +1,7 @@
-/** Converts the node's messages to mempool entries in the form of the endpoints under /v1/rpc (api-spec.md §4.3). */
+/**
+ * Converts the node's messages to mempool entries in the form of the endpoints under /v1/rpc
+ * (api-spec.md §4.3).
+ */
 import type { ScriptType } from '@kasgres/kaspa';
 import type { protocol } from '@kasgres/node';
 import { z } from 'zod';

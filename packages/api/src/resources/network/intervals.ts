@@ -1,4 +1,7 @@
-/** The routes that read network_intervals: which intervals a request names, how they are selected, and the form of the response. */
+/**
+ * The routes that read network_intervals: which intervals a request names, how they are selected,
+ * and the form of the response.
+ */
 import { type RawBuilder, sql } from 'kysely';
 import { z } from 'zod';
 import type { ParameterOf } from '../../index-state/statement.ts';

@@ -11,7 +11,10 @@ import { tagOfScript } from '../addresses/tags.ts';
 import { lookUp } from '../shared.ts';
 
 const MAX_MINERS = 100;
-/** Pools are looked for in this number of the newest blocks. A miner who mined none of them has none. */
+/**
+ * Pools are looked for in this number of the newest blocks. A miner who mined none of them has
+ * none.
+ */
 const NEWEST_BLOCKS = 1000;
 
 const HOURS = { hour: 1, day: 24, week: 168 } as const;

@@ -22,7 +22,10 @@ const DEFAULT_INSTRUCTIONS = 100;
 /** No script is longer. */
 const MAX_OFFSET = 1_000_000;
 
-/** A look-up costs as much again for each of these that its bytes and instructions begin beyond the first. */
+/**
+ * A look-up costs as much again for each of these that its bytes and instructions begin beyond the
+ * first.
+ */
 const BYTES_PER_COST = 64 * 1024;
 const COST = 0.1;
 

@@ -17,7 +17,10 @@ const bareProgram = sql<RevealedJson | null>`(
   from programs left join program_templates on program_templates.id = programs.template_id
   where programs.script_id = script.id limit 1)`;
 
-/** Selects the program of a row `script`, a script that is spent; null if it is neither P2SH nor a known bare script. */
+/**
+ * Selects the program of a row `script`, a script that is spent; null if it is neither P2SH nor a
+ * known bare script.
+ */
 export const programOfScript: RawBuilder<RevealedJson | null> = sql`
   case script.type
     when 'scripthash' then ${jsonObject<RevealedJson>({

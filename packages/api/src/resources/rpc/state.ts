@@ -1,4 +1,7 @@
-/** Operations under /v1/rpc on the state of the network: of the checkpoint, or as the node reports it. */
+/**
+ * Operations under /v1/rpc on the state of the network: of the checkpoint, or as the node reports
+ * it.
+ */
 import { MAX_SOMPI, toHex } from '@kasgres/kaspa';
 import { z } from 'zod';
 import { requireCaughtUp } from '../../index-state/state.ts';

@@ -1,4 +1,7 @@
-/** A submitted transaction or block reaches the node in every form that the API itself emits, and nothing else does. */
+/**
+ * A submitted transaction or block reaches the node in every form that the API itself emits, and
+ * nothing else does.
+ */
 import { NodeRpcError } from '@kasgres/node';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { post, serverOnNode } from '../../testing/node-stub.ts';
@@ -321,7 +324,10 @@ describe('malformed requests', () => {
   });
 });
 
-/** A copy in which one place has another value; scripts and covenants are objects where the path goes into them. */
+/**
+ * A copy in which one place has another value; scripts and covenants are objects where the path
+ * goes into them.
+ */
 function withValue(body: unknown, [key = '', ...rest]: string[], value: unknown): object {
   const copy: Record<string, unknown> | unknown[] = Array.isArray(body)
     ? [...(body as unknown[])]

@@ -1,4 +1,7 @@
-/** submitTransaction and submitBlock: signed transactions and mined blocks for the node, which sends them to the network. */
+/**
+ * submitTransaction and submitBlock: signed transactions and mined blocks for the node, which sends
+ * them to the network.
+ */
 import { toHeaderMessage, toTransactionMessage } from '@kasgres/node';
 import { z } from 'zod';
 import { MAX_BLOCK_VALUES } from '../../http/json-body.ts';

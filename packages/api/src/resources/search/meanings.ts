@@ -39,7 +39,10 @@ function toAddress({ addressPrefix }: Network, q: string): string | undefined {
   }
 }
 
-/** Pages of explorers name a block, transaction or address in the last part of their path, or in the one before a view of it. */
+/**
+ * Pages of explorers name a block, transaction or address in the last part of their path, or in the
+ * one before a view of it.
+ */
 function fromUrl(q: string): string {
   const [, path] = /^(?:https?:\/\/)?[\w.-]+(?::\d+)?(\/[^?#\s]*)/i.exec(q) ?? [];
   if (path === undefined) return q;

@@ -1,4 +1,7 @@
-/** GET /v1/search: blocks, transactions, addresses, covenants, programs and names that a text may mean, best match first. */
+/**
+ * GET /v1/search: blocks, transactions, addresses, covenants, programs and names that a text may
+ * mean, best match first.
+ */
 import { z } from 'zod';
 import { requireCaughtUp } from '../../index-state/state.ts';
 import type { NodeCaller } from '../../node/node-calls.ts';

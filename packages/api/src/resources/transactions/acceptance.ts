@@ -1,4 +1,7 @@
-/** POST /v1/transactions/acceptance: whether transactions are accepted, by which chain block, and with how many confirmations. */
+/**
+ * POST /v1/transactions/acceptance: whether transactions are accepted, by which chain block, and
+ * with how many confirmations.
+ */
 import { sql } from 'kysely';
 import { jsonBuildObject } from 'kysely/helpers/postgres';
 import { z } from 'zod';

@@ -24,7 +24,10 @@ export const payload: RawBuilder<string> = sql`
 export const isAccepted = (transactions = 'transactions'): RawBuilder<boolean> => sql`(
   ${sql.ref(`${transactions}.accepting_index`)} is not null or is_pre_bootstrap(${sql.ref(`${transactions}.id`)}))`;
 
-/** The fields of a row of `transactions`, in its variant with a number (docs/architecture.md); 0 or null is the first one. */
+/**
+ * The fields of a row of `transactions`, in its variant with a number (docs/architecture.md); 0 or
+ * null is the first one.
+ */
 export const transactionFields = (number: RawBuilder<number | null>) => {
   const ofVariant = (column: string): RawBuilder<unknown> => sql`
     case when ${number} > 0 then (variant_of(transactions.id, ${number})).${sql.ref(column)}
@@ -43,7 +46,10 @@ export const transactionFields = (number: RawBuilder<number | null>) => {
 
 export const transactionId = hex('transactions.transaction_id');
 
-/** Joins `input` with the transaction of the UTXO that it spends, unless that is pre-bootstrap or was never seen. */
+/**
+ * Joins `input` with the transaction of the UTXO that it spends, unless that is pre-bootstrap or
+ * was never seen.
+ */
 export const joinPrevious = sql`left join transactions previous on previous.id = input.previous_transaction_id`;
 
 /** The fields of a row `input`, joined with `previous`, in a variant of its transaction. */

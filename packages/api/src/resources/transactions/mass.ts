@@ -1,4 +1,7 @@
-/** POST /v1/transactions/mass: what a transaction weighs, and the least fee with which nodes relay it. */
+/**
+ * POST /v1/transactions/mass: what a transaction weighs, and the least fee with which nodes relay
+ * it.
+ */
 import { computeMass, normalizedMass, transientMass } from '@kasgres/kaspa';
 import { z } from 'zod';
 import { badRequest } from '../../http/errors.ts';

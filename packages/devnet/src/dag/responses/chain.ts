@@ -2,7 +2,10 @@
 import type { AcceptedTransaction, Dag, DagBlock } from '../dag.ts';
 import { NodeResponseError } from '../node-state.ts';
 
-/** Returns the block itself or its highest chain ancestor that is on the chain, `undefined` if that is pruned. */
+/**
+ * Returns the block itself or its highest chain ancestor that is on the chain, `undefined` if that
+ * is pruned.
+ */
 export function highestChainAncestor(block: DagBlock): DagBlock | undefined {
   let ancestor: DagBlock | undefined = block;
   while (ancestor !== undefined && ancestor.chainIndex === undefined) ancestor = ancestor.selectedParent;
@@ -26,13 +29,19 @@ export interface VirtualChainRequest {
   start: DagBlock;
   /** Chain blocks with this many confirmations or fewer are left out; 0 leaves out none. */
   minConfirmationCount: bigint;
-  /** Whether the response lists accepted transactions: then the number of merged blocks is limited instead of chain blocks. */
+  /**
+   * Whether the response lists accepted transactions: then the number of merged blocks is limited
+   * instead of chain blocks.
+   */
   withAccepted: boolean;
   /** The network's limit of a mergeset; a response contains ten times as many blocks. */
   mergeSetSizeLimit: number;
 }
 
-/** Source: rusty-kaspa, `get_virtual_chain_from_block_call`. Throws the node's error for a start that leaves the chain below the root. */
+/**
+ * Source: rusty-kaspa, `get_virtual_chain_from_block_call`. Throws the node's error for a start
+ * that leaves the chain below the root.
+ */
 export function virtualChainFrom(dag: Dag, request: VirtualChainRequest): VirtualChain {
   const limit = 10 * request.mergeSetSizeLimit;
   const removed: DagBlock[] = [];

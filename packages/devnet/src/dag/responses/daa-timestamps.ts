@@ -1,6 +1,7 @@
 /**
- * The response to getDaaScoreTimestampEstimate, which interpolates between a few samples of the chain.
- * Source: rusty-kaspa, `get_chain_block_samples` and `get_daa_score_timestamp_estimate_call`.
+ * The response to getDaaScoreTimestampEstimate, which interpolates between a few samples of the
+ * chain. Source: rusty-kaspa, `get_chain_block_samples` and
+ * `get_daa_score_timestamp_estimate_call`.
  */
 import { type DaaTimestamp, estimateTimestamp, type Network } from '@kasgres/kaspa';
 import type { Dag } from '../dag.ts';
@@ -13,7 +14,10 @@ export function timestampsOfDaaScores(dag: Dag, network: Network, daaScores: rea
   );
 }
 
-/** Returns, ascending: the network's known points, genesis and every pruning point, about three chain blocks above the latest, and the sink. */
+/**
+ * Returns, ascending: the network's known points, genesis and every pruning point, about three
+ * chain blocks above the latest, and the sink.
+ */
 function chainSamples(dag: Dag, network: Network): DaaTimestamp[] {
   const above = dag.chainBlocks.slice(Number(dag.root.chainIndex));
   const high = above.length - 1;

@@ -62,7 +62,8 @@ describe('getBlocks', () => {
     small.addChain('b', 'genesis', 3);
     small.add('m', { parents: ['a4', 'b3'] });
     small.setVirtual(['m']);
-    // Without genesis, which is below low, three blocks stand before m's mergeset of four, of which only a4 is wanted.
+    // Without genesis, which is below low, three blocks stand before m's mergeset of four, of which
+    // only a4 is wanted.
     const names = namesOf(blocksFrom(small.dag, small.get('b3'), 5));
     expect(names).toEqual(['b3', 'a1', 'a2', 'a3', 'a4']);
     expect(namesOf(blocksFrom(small.dag, small.get('b3'), 6))).toEqual([...names, 'm']);

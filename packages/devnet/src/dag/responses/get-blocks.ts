@@ -1,11 +1,15 @@
-/** Selects the blocks of a node's getBlocks. Source: rusty-kaspa, `get_blocks_call` and `antipast_hashes_between`. */
+/**
+ * Selects the blocks of a node's getBlocks. Source: rusty-kaspa, `get_blocks_call` and
+ * `antipast_hashes_between`.
+ */
 import type { Dag, DagBlock } from '../dag.ts';
 import { NodeResponseError } from '../node-state.ts';
 import { chainAbove, highestChainAncestor } from './chain.ts';
 
 /**
- * Returns `low`; the mergesets of the chain blocks above its highest chain ancestor, while they fit; the last of these chain blocks; and after the
- * sink, its anticone. Throws the node's error if the chain ancestor is pruned.
+ * Returns `low`; the mergesets of the chain blocks above its highest chain ancestor, while they
+ * fit; the last of these chain blocks; and after the sink, its anticone. Throws the node's error if
+ * the chain ancestor is pruned.
  */
 export function blocksFrom(dag: Dag, low: DagBlock, mergeSetSizeLimit: number): DagBlock[] {
   const maxBlocks = mergeSetSizeLimit + 1;
@@ -44,7 +48,10 @@ export function sinkAnticone(dag: Dag): DagBlock[] {
   return anticone;
 }
 
-/** Returns the blocks of low's past that mergesets above its chain ancestor may contain. The first of these mergesets starts with the ancestor. */
+/**
+ * Returns the blocks of low's past that mergesets above its chain ancestor may contain. The first
+ * of these mergesets starts with the ancestor.
+ */
 function pastAbove(low: DagBlock, ancestor: DagBlock): Set<DagBlock> {
   const past = new Set<DagBlock>();
   for (let block = low; block !== ancestor && block.selectedParent !== undefined; block = block.selectedParent) {

@@ -36,7 +36,8 @@ describe('estimateNetworkHashesPerSecond', () => {
   });
 
   test('omits blocks that were merged too late to count for the difficulty', () => {
-    // The late block has blue score 1, which is just in the window of the one merging block and just below that of the other.
+    // The late block has blue score 1, which is just in the window of the one merging block and
+    // just below that of the other.
     const small = new SmallDag();
     const last = small.addChain('a', 'genesis', 999);
     small.add('late', { parents: ['genesis'] });

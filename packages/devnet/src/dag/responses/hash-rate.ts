@@ -1,6 +1,8 @@
 /**
- * estimateNetworkHashesPerSecond: blue work over time in a window of the heaviest blocks below a block.
- * Source: rusty-kaspa, `build_block_window` with sample rate 1 and `internal_estimate_network_hashes_per_second`.
+ * estimateNetworkHashesPerSecond: blue work over time in a window of the heaviest blocks below a
+ * block.
+ * Source: rusty-kaspa, `build_block_window` with sample rate 1 and
+ * `internal_estimate_network_hashes_per_second`.
  */
 import { type Network, networkHashesPerSecond } from '@kasgres/kaspa';
 import { compareByBlueWork, type Dag, type DagBlock } from '../dag.ts';
@@ -10,7 +12,10 @@ import { sinkAnticone } from './get-blocks.ts';
 const MIN_WINDOW_SIZE = 1000;
 const MAX_SAFE_WINDOW_SIZE = 10_000;
 
-/** `start` undefined: the virtual block. Throws `NodeResponseError` where kaspad responds with an error. */
+/**
+ * `start` undefined: the virtual block. Throws `NodeResponseError` where kaspad responds with an
+ * error.
+ */
 export function hashesPerSecond(
   dag: Dag,
   network: Network,
@@ -50,7 +55,10 @@ export function hashesPerSecond(
   return networkHashesPerSecond({ maxBlueWork, minBlueWork, minTimestamp, maxTimestamp });
 }
 
-/** Returns the past of a block without genesis and without blocks merged too late to count for the difficulty, heaviest first. */
+/**
+ * Returns the past of a block without genesis and without blocks merged too late to count for the
+ * difficulty, heaviest first.
+ */
 function heaviestBelow(dag: Dag, start: DagBlock | undefined, difficultyWindow: bigint): DagBlock[] {
   const counted: DagBlock[] = [];
   const addMergeSet = (mergeSet: readonly DagBlock[], blueScore: bigint) => {

@@ -1,4 +1,7 @@
-/** The colour and reward of a block: getCurrentBlockColor and getBlockRewardInfo. Source: rusty-kaspa, `service.rs`. */
+/**
+ * The colour and reward of a block: getCurrentBlockColor and getBlockRewardInfo. Source:
+ * rusty-kaspa, `service.rs`.
+ */
 import type { Dag, DagBlock } from '../dag.ts';
 import { NodeResponseError } from '../node-state.ts';
 

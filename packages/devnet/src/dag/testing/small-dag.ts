@@ -1,4 +1,7 @@
-/** DAGs for tests, made of named blocks. Mergesets and selected parents follow from the parents; merged blocks are blue by default. */
+/**
+ * DAGs for tests, made of named blocks. Mergesets and selected parents follow from the parents;
+ * merged blocks are blue by default.
+ */
 import { COINBASE_SUBNETWORK, type Transaction, type TransactionOutput, ZERO_HASH } from '@kasgres/kaspa';
 import { compareByBlueWork, Dag, type DagBlock, type DagTransaction } from '../dag.ts';
 
@@ -59,7 +62,10 @@ export class SmallDag {
     return last;
   }
 
-  /** Puts the virtual block on these parents: the heaviest is the sink, and each chain block accepts all transactions of its mergeset. */
+  /**
+   * Puts the virtual block on these parents: the heaviest is the sink, and each chain block accepts
+   * all transactions of its mergeset.
+   */
   setVirtual(parents: string[]): { removed: DagBlock[]; added: DagBlock[] } {
     const blocks = parents.map((name) => this.get(name)).sort(compareByBlueWork);
     const sink = blocks.at(-1);

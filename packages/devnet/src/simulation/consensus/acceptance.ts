@@ -4,7 +4,8 @@ import { checkMinedTransaction, type TransactionRules } from './transaction-rule
 import { createdEntries, UtxoView } from '../../economy/utxo.ts';
 
 /**
- * Accepts the selected parent's coinbase and, in the order of the mergeset, every payment that is valid after those before it.
+ * Accepts the selected parent's coinbase and, in the order of the mergeset, every payment that is
+ * valid after those before it.
  * @param daaScore of the merging block
  * @param utxosBefore at the selected parent
  */

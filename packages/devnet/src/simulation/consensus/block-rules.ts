@@ -1,4 +1,7 @@
-/** The rules for every block, on the chain or off it. Source of the messages: rusty-kaspa, consensus/core/src/errors/block.rs. */
+/**
+ * The rules for every block, on the chain or off it. Source of the messages: rusty-kaspa,
+ * consensus/core/src/errors/block.rs.
+ */
 import {
   type CoinbasePayload,
   CoinbasePayloadError,
@@ -42,7 +45,10 @@ export function checkHeader(header: Header, pov: Pov, params: ConsensusParams): 
   expectEqual('difficulty', BigInt(pov.bits), BigInt(header.bits));
 }
 
-/** Throws `BlockRuleError` unless the transactions match the header and are independent of each other. */
+/**
+ * Throws `BlockRuleError` unless the transactions match the header and are independent of each
+ * other.
+ */
 export function checkBody(header: Header, transactions: readonly DagTransaction[], params: ConsensusParams): void {
   const [coinbase, ...payments] = transactions;
   if (coinbase === undefined) throw refuse('block has no transactions');

@@ -6,7 +6,10 @@ export interface Ghostdag {
   selectedParent: Block;
   mergeSetBlues: readonly Block[];
   mergeSetReds: readonly Block[];
-  /** In the order of acceptance: selected parent first, then ascending by (blue work, hash), as blues and reds are. */
+  /**
+   * In the order of acceptance: selected parent first, then ascending by (blue work, hash), as
+   * blues and reds are.
+   */
   mergeSet: readonly Block[];
   /** The number of blues in the anticone of each blue whose number changed here. */
   blueAnticoneSizes: ReadonlyMap<Block, number>;
@@ -37,7 +40,10 @@ export interface Pov extends BlockContext {
   acceptance: Acceptance | undefined;
 }
 
-/** Whether a block can be on the selected chain, which is unknown until it is a candidate. Final blocks have no acceptance, to save memory. */
+/**
+ * Whether a block can be on the selected chain, which is unknown until it is a candidate. Final
+ * blocks have no acceptance, to save memory.
+ */
 export type ChainState = { kind: 'unknown' | 'disqualified' | 'final' } | { kind: 'qualified'; acceptance: Acceptance };
 
 /** Only `state` and `mergedBy` change after a block is added. */
@@ -79,6 +85,8 @@ export interface Acceptance {
   accepted: readonly { block: Block; index: number }[];
   /** The changes to the state at the selected parent. */
   diff: UtxoDiff;
-  /** Sompi that the accepted transactions of each merged block pay, in the order of the mergeset. */
+  /**
+   * Sompi that the accepted transactions of each merged block pay, in the order of the mergeset.
+   */
   fees: readonly bigint[];
 }

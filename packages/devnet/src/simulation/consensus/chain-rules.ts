@@ -1,4 +1,7 @@
-/** The rules for blocks of the selected chain. Source: rusty-kaspa, consensus/src/pipeline/virtual_processor/utxo_validation.rs. */
+/**
+ * The rules for blocks of the selected chain. Source: rusty-kaspa,
+ * consensus/src/pipeline/virtual_processor/utxo_validation.rs.
+ */
 import { type Hash, merkleRoot, MuHash, transactionHash } from '@kasgres/kaspa';
 import { type Acceptance, type Block, getGhostdag } from './block.ts';
 import { coinbaseTransaction, getCoinbasePayload } from './coinbase.ts';
@@ -13,7 +16,10 @@ export interface Commitments {
 export interface ChainRules extends TransactionRules {
   subsidy: bigint;
   commitsToUtxos: boolean;
-  /** False for recorded blocks of a real node: their commitments, and the storage masses that the recording omits, cannot be checked here. */
+  /**
+   * False for recorded blocks of a real node: their commitments, and the storage masses that the
+   * recording omits, cannot be checked here.
+   */
   checksCommitments: boolean;
 }
 

@@ -1,4 +1,7 @@
-/** Consensus without clock, I/O and randomness: two instances with the same blocks, added in any order, agree on everything. */
+/**
+ * Consensus without clock, I/O and randomness: two instances with the same blocks, added in any
+ * order, agree on everything.
+ */
 import { type Hash, type Header, toHex, workFromBits } from '@kasgres/kaspa';
 import type { DagTransaction } from '../../dag/dag.ts';
 import { type UtxoLookup, UtxoSet, UtxoView } from '../../economy/utxo.ts';
@@ -42,7 +45,10 @@ export interface Virtual extends Pov {
 export interface ChainMove {
   /** From the old sink down. */
   removed: Block[];
-  /** From the lowest up to the new sink, with what each accepts: the lower ones of a long branch are final at once, and forget it. */
+  /**
+   * From the lowest up to the new sink, with what each accepts: the lower ones of a long branch are
+   * final at once, and forget it.
+   */
   added: AddedToChain[];
 }
 
@@ -148,8 +154,8 @@ export class Consensus {
   }
 
   /**
-   * Makes a block of the selected chain the pruning point and final; `resolveVirtual` must follow. Blocks that are neither below nor above, nor in
-   * the past of those above, are abandoned.
+   * Makes a block of the selected chain the pruning point and final; `resolveVirtual` must follow.
+   * Blocks that are neither below nor above, nor in the past of those above, are abandoned.
    */
   prune(hash: Hash): void {
     const block = this.get(hash);

@@ -1,4 +1,7 @@
-/** Difficulty and times from sampled windows (KIP-4). Source: rusty-kaspa, consensus/src/processes/{difficulty,past_median_time}.rs. */
+/**
+ * Difficulty and times from sampled windows (KIP-4). Source: rusty-kaspa,
+ * consensus/src/processes/{difficulty,past_median_time}.rs.
+ */
 import { targetFromBits } from '@kasgres/kaspa';
 import { type Block, type BlockContext, compareBlocks, type Ghostdag, type SampledWindow } from './block.ts';
 import type { ConsensusParams } from './params.ts';

@@ -1,4 +1,7 @@
-/** GHOSTDAG (https://eprint.iacr.org/2018/104.pdf) as in rusty-kaspa: merged blocks are coloured greedily in ascending order. */
+/**
+ * GHOSTDAG (https://eprint.iacr.org/2018/104.pdf) as in rusty-kaspa: merged blocks are coloured
+ * greedily in ascending order.
+ */
 import { type Block, compareBlocks, getGhostdag, type Ghostdag } from './block.ts';
 import type { ConsensusParams } from './params.ts';
 import { isDagAncestorOf } from './reachability.ts';
@@ -50,7 +53,10 @@ function blocksMergedBeside(selectedParent: Block, parents: readonly Block[]): B
   return [...merged];
 }
 
-/** Returns the blues in the candidate's anticone with the sizes of their blue anticones, `undefined` if the candidate must be red. */
+/**
+ * Returns the blues in the candidate's anticone with the sizes of their blue anticones, `undefined`
+ * if the candidate must be red.
+ */
 function findAffectedBlues(colouring: Colouring, candidate: Block, k: number): Map<Block, number> | undefined {
   if (colouring.mergeSetBlues.length === k + 1) return undefined;
   const affected = new Map<Block, number>();

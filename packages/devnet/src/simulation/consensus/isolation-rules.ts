@@ -1,6 +1,9 @@
 /**
- * Rules that a node checks of every block without its UTXOs. A block that breaks one of these rules is not merged; one that breaks only rules of the chain
- * is. Masses are left to the miners, since tests make blocks beyond the limits. Source: rusty-kaspa, consensus/src/processes/transaction_validator/tx_validation_in_isolation.rs and tx_validation_in_header_context.rs.
+ * Rules that a node checks of every block without its UTXOs. A block that breaks one of these rules
+ * is not merged; one that breaks only rules of the chain is. Masses are left to the miners, since
+ * tests make blocks beyond the limits. Source: rusty-kaspa,
+ * consensus/src/processes/transaction_validator/tx_validation_in_isolation.rs and
+ * tx_validation_in_header_context.rs.
  */
 import { classifySubnetwork, isCoinbase, MAX_SOMPI, toHex } from '@kasgres/kaspa';
 import type { DagTransaction } from '../../dag/dag.ts';
@@ -21,7 +24,9 @@ export const FINAL_SEQUENCE = 2n ** 64n - 1n;
 
 const MAX_VERSION = 1;
 
-/** Returns why no block may contain these transactions, the coinbase first; `undefined` if one may. */
+/**
+ * Returns why no block may contain these transactions, the coinbase first; `undefined` if one may.
+ */
 export function findIsolationProblem(
   transactions: readonly DagTransaction[],
   params: ConsensusParams,

@@ -38,6 +38,8 @@ export interface BlockLevels {
   least: number;
   /** 3: one block in 2^3 is of the next level. */
   zeroBitsPerLevel: number;
-  /** The least number of levels in a header. Levels above the simulated past have made-up hashes. */
+  /**
+   * The least number of levels in a header. Levels above the simulated past have made-up hashes.
+   */
   count: number;
 }

@@ -1,4 +1,7 @@
-/** Parents of the higher levels. There is no proof of work, so the leading zeros of a hash determine the level. */
+/**
+ * Parents of the higher levels. There is no proof of work, so the leading zeros of a hash determine
+ * the level.
+ */
 import { hash } from 'node:crypto';
 import { type Hash, toHex } from '@kasgres/kaspa';
 import type { Block } from './block.ts';
@@ -7,14 +10,22 @@ import { isDagAncestorOf } from './reachability.ts';
 
 const SMALL_LEVELS: BlockLevels = { least: 0, zeroBitsPerLevel: 3, count: 0 };
 
-/** Mainnet in 2026: its difficulty (2^55 hashes a block) implies the lowest 24 levels, and 2^29 blocks fill about thirty more. */
+/**
+ * Mainnet in 2026: its difficulty (2^55 hashes a block) implies the lowest 24 levels, and 2^29
+ * blocks fill about thirty more.
+ */
 export const MAINNET_LEVELS: BlockLevels = { least: 24, zeroBitsPerLevel: 1, count: 54 };
 
-/** Made-up hashes by level. Two levels share one, since every second block of a level is also of the next one. */
+/**
+ * Made-up hashes by level. Two levels share one, since every second block of a level is also of the
+ * next one.
+ */
 const madeUp = Array.from({ length: 256 }, (_, level) => hash('sha256', `level ${Math.floor(level / 2)}`, 'buffer'));
 const isMadeUp = new Set(madeUp.map(toHex));
 
-/** Returns the parent hashes of a header by level, up to the last level that has more than genesis. */
+/**
+ * Returns the parent hashes of a header by level, up to the last level that has more than genesis.
+ */
 export function parentsByLevel(
   parents: readonly Block[],
   { blockLevels = SMALL_LEVELS }: Pick<ConsensusParams, 'blockLevels'>,

@@ -1,6 +1,7 @@
 /**
- * Ancestors without walking the DAG. Jump pointers find an ancestor in the tree of selected parents in logarithmic time. A block's future is its
- * own subtree and the subtrees of the blocks that merged it.
+ * Ancestors without walking the DAG. Jump pointers find an ancestor in the tree of selected parents
+ * in logarithmic time. A block's future is its own subtree and the subtrees of the blocks that
+ * merged it.
  */
 import type { Block, Ghostdag } from './block.ts';
 
@@ -19,7 +20,9 @@ export function recordMerges(block: Block, { selectedParent, mergeSet }: Ghostda
   }
 }
 
-/** Returns the ancestor by selected parents at a height, `undefined` if the block itself is lower. */
+/**
+ * Returns the ancestor by selected parents at a height, `undefined` if the block itself is lower.
+ */
 export function findChainAncestorAt(block: Block, height: number): Block | undefined {
   let current = block;
   while (current.height > height) {

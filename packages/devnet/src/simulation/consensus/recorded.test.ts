@@ -21,7 +21,8 @@ function nodeWith(count: number): { consensus: Consensus; deepestReorg: number }
   });
   let deepestReorg = 0;
   for (const { body } of others) {
-    // Throws if the DAA score, blue score, blue work or bits of the block differ from the computed ones.
+    // Throws if the DAA score, blue score, blue work or bits of the block differ from the computed
+    // ones.
     consensus.add(body);
     deepestReorg = Math.max(deepestReorg, consensus.resolveVirtual().removed.length);
   }

@@ -2,7 +2,10 @@ import { type Block, getGhostdag } from './block.ts';
 import { isChainAncestorOf } from './reachability.ts';
 import type { UtxoView } from '../../economy/utxo.ts';
 
-/** Walks the tree of selected parents with a view of the UTXO set, and judges unknown blocks on the way. */
+/**
+ * Walks the tree of selected parents with a view of the UTXO set, and judges unknown blocks on the
+ * way.
+ */
 export class StateCursor {
   readonly view: UtxoView;
   private readonly judge: (block: Block) => void;
@@ -10,7 +13,8 @@ export class StateCursor {
 
   /**
    * @param view of the UTXOs at `block`
-   * @param judge sets the state of a block, and applies the acceptance of a qualified one to the view
+   * @param judge sets the state of a block, and applies the acceptance of a qualified one to the
+   * view
    */
   constructor(view: UtxoView, block: Block, judge: (block: Block) => void) {
     this.view = view;

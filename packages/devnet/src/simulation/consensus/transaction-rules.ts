@@ -1,4 +1,7 @@
-/** The rules for payments. Scripts are not run. Source of the messages: rusty-kaspa, consensus/core/src/errors/tx.rs. */
+/**
+ * The rules for payments. Scripts are not run. Source of the messages: rusty-kaspa,
+ * consensus/core/src/errors/tx.rs.
+ */
 import { checkCovenants, type CovenantError, type Outpoint, toHex } from '@kasgres/kaspa';
 import type { DagTransaction } from '../../dag/dag.ts';
 import { requiredStorageMass } from '../../economy/build-transaction.ts';

@@ -1,11 +1,15 @@
-/** The parents of a new block. Source: rusty-kaspa, consensus/src/pipeline/virtual_processor/processor.rs. */
+/**
+ * The parents of a new block. Source: rusty-kaspa,
+ * consensus/src/pipeline/virtual_processor/processor.rs.
+ */
 import { type Block, compareBlocks } from './block.ts';
 import type { ConsensusParams } from './params.ts';
 import { isChainAncestorOf, isDagAncestorOf, isDagAncestorOfAny } from './reachability.ts';
 import type { StateCursor } from './state-cursor.ts';
 
 /**
- * Returns the block of most blue work that is qualified for the chain, and the other candidates, descending. The cursor stops at that block.
+ * Returns the block of most blue work that is qualified for the chain, and the other candidates,
+ * descending. The cursor stops at that block.
  * @param finalBlock the highest block that is permanently on the selected chain
  */
 export function findSink(
@@ -42,7 +46,10 @@ export function pickVirtualParents(sink: Block, candidates: readonly Block[], pa
   return parents;
 }
 
-/** Returns the number of blocks that a further parent adds to the mergeset; beyond the budget, a block of its past to be merged first. */
+/**
+ * Returns the number of blocks that a further parent adds to the mergeset; beyond the budget, a
+ * block of its past to be merged first.
+ */
 function mergeSetIncrease(parents: readonly Block[], candidate: Block, budget: number): number | Block {
   const past = new Set(candidate.parents);
   let size = 1;

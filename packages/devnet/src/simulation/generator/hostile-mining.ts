@@ -25,7 +25,10 @@ const SIBLING_RATE = 0.4;
 const DISFIGURED_RATE = 0.15;
 /** Plans that are not complete yet. */
 const MAX_SAVED_BLOCKS = 40;
-/** A block may claim a time that is this far from that of an honest miner: the node would no longer call itself synced if it were older. */
+/**
+ * A block may claim a time that is this far from that of an honest miner: the node would no longer
+ * call itself synced if it were older.
+ */
 const OLDEST_MS = 600_000;
 const MAX_COINBASE_SCRIPT_BYTES = 150;
 /** Room for extra data beside the longest script. */

@@ -27,7 +27,10 @@ export interface MiningJob {
   timestamp: number;
 }
 
-/** Texts that miners put after the version of their node, by number: domains of the pools that `landmarks` names, and other texts. */
+/**
+ * Texts that miners put after the version of their node, by number: domains of the pools that
+ * `landmarks` names, and other texts.
+ */
 const POOLS = [
   'granite-pool.example/',
   'copper-pool.example/',
@@ -37,10 +40,16 @@ const POOLS = [
 ];
 /** The share of pending payments that a miner includes. */
 const PICK_RATE = 0.7;
-/** A block is full when this many payments in a row had no room, so that mining takes as long with a large mempool as with a small one. */
+/**
+ * A block is full when this many payments in a row had no room, so that mining takes as long with a
+ * large mempool as with a small one.
+ */
 const FULL_AFTER_REFUSALS = 64;
 
-/** Miners who work on the DAG as they know it, so that parallel blocks contain equal, conflicting or variant transactions. */
+/**
+ * Miners who work on the DAG as they know it, so that parallel blocks contain equal, conflicting or
+ * variant transactions.
+ */
 export class Mining {
   private readonly node: SimulatedNode;
   private readonly options: SimulationOptions;
@@ -101,7 +110,9 @@ export class Mining {
     return this.node.mempool.find(id, { includeOrphanPool: false, filterTransactionPool: false }) !== undefined;
   }
 
-  /** Adds the payment of a parallel block, another variant of it, or a conflicting one, at random. */
+  /**
+   * Adds the payment of a parallel block, another variant of it, or a conflicting one, at random.
+   */
   private addCompetitor(payment: DagTransaction, filling: BlockFilling, job: MiningJob, random: Random): void {
     const { variantRate, doubleSpendRate } = this.options;
     if (random.chance(variantRate)) {
@@ -118,7 +129,10 @@ export class Mining {
   }
 }
 
-/** Fills a block with payments that are valid on its virtual block and independent of each other, within the mass limits. */
+/**
+ * Fills a block with payments that are valid on its virtual block and independent of each other,
+ * within the mass limits.
+ */
 export class BlockFilling {
   readonly utxos: UtxoView;
   readonly payments: DagTransaction[] = [];

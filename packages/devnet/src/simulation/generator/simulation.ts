@@ -28,7 +28,10 @@ const SHARED_RATE = 0.6;
 const REMEMBERED_BLOCKS = 200;
 const YIELD_EVERY_BLOCKS = 64;
 
-/** The network around a simulated node. The seed, the number of blocks and the given times determine every step. */
+/**
+ * The network around a simulated node. The seed, the number of blocks and the given times determine
+ * every step.
+ */
 export class Simulation {
   readonly keyring: Keyring;
   private readonly node: SimulatedNode;
@@ -38,7 +41,9 @@ export class Simulation {
   private readonly applications: Applications;
   private readonly mining: Mining;
   private readonly hostileMining: HostileMining;
-  /** The latest blocks and the virtual block after each, which is the view of miners who are behind. */
+  /**
+   * The latest blocks and the virtual block after each, which is the view of miners who are behind.
+   */
   private readonly recent: { block: Block; virtual: Virtual }[] = [];
   private latestBlock: Hash;
   /** Since the latest block. */
@@ -96,7 +101,10 @@ export class Simulation {
     this.mining.pendingCount = count;
   }
 
-  /** Mines at least one block: on the tip, late, or as a heavier branch. The timestamp is in Unix milliseconds. */
+  /**
+   * Mines at least one block: on the tip, late, or as a heavier branch. The timestamp is in Unix
+   * milliseconds.
+   */
   mine(timestamp: number): void {
     const { hostileRate, reorgRate, reorgDepth } = this.options;
     const hostile = this.random('hostile block');
@@ -146,7 +154,10 @@ export class Simulation {
     return unseen;
   }
 
-  /** Mines the branch of miners who were disconnected at a lower chain block, until it is the heavier one. */
+  /**
+   * Mines the branch of miners who were disconnected at a lower chain block, until it is the
+   * heavier one.
+   */
   private mineBranch(depth: number, timestamp: number, random: Random): void {
     const { consensus } = this.node;
     const fork = findChainAncestorAt(consensus.sink, consensus.sink.height - depth);
@@ -155,7 +166,8 @@ export class Simulation {
     const forkTime = Number(fork.header.timestamp);
     const miner = this.mining.someMiner(random);
     let tip = fork;
-    // Each side weighs as many blocks as it has, except the few that the others have merged meanwhile.
+    // Each side weighs as many blocks as it has, except the few that the others have merged
+    // meanwhile.
     for (let made = 0; consensus.sink !== tip && made < 2 * others.length + 2; made += 1) {
       const virtual = consensus.findVirtualOn([tip]);
       if (virtual === undefined) throw new RangeError('the branch could never be on the selected chain');

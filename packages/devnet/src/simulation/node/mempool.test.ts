@@ -1,4 +1,7 @@
-/** Transactions that the node takes into its mempool, the words in which it refuses others, and those that leave it again. */
+/**
+ * Transactions that the node takes into its mempool, the words in which it refuses others, and
+ * those that leave it again.
+ */
 import { toHex, type Transaction, transactionId } from '@kasgres/kaspa';
 import { beforeEach, describe, expect, test } from 'vitest';
 import type { DagTransaction } from '../../dag/dag.ts';

@@ -1,4 +1,7 @@
-/** The mempool, without replacement by fee and size limit. Source of the checks, their order and messages: rusty-kaspa, mining/src/mempool. */
+/**
+ * The mempool, without replacement by fee and size limit. Source of the checks, their order and
+ * messages: rusty-kaspa, mining/src/mempool.
+ */
 import {
   classifyScript,
   type ScriptPublicKey,
@@ -92,7 +95,10 @@ export class Mempool {
     return this.spenders.has(key);
   }
 
-  /** Returns the entries that the next block could include, oldest first: they spend only UTXOs of the virtual block. */
+  /**
+   * Returns the entries that the next block could include, oldest first: they spend only UTXOs of
+   * the virtual block.
+   */
   *ready(): Generator<MempoolEntry> {
     for (const entry of this.pool.values()) {
       const keys = spentKeysOf(entry.transaction);
@@ -187,7 +193,10 @@ function refusal(id: string, reason: string): NodeResponseError {
   return new NodeResponseError(`Rejected transaction ${id}: ${reason}`);
 }
 
-/** Returns why a transaction is rejected regardless of the UTXOs that it spends, `undefined` if it is not. */
+/**
+ * Returns why a transaction is rejected regardless of the UTXOs that it spends, `undefined` if it
+ * is not.
+ */
 function findFormProblem(transaction: DagTransaction): string | undefined {
   const { version, inputs, outputs, computeMass } = transaction;
   if (version > MAX_VERSION)
@@ -204,7 +213,10 @@ function findFormProblem(transaction: DagTransaction): string | undefined {
   return undefined;
 }
 
-/** Returns why a valid transaction is not relayed, `undefined` if it is. Expects the storage mass to be set. */
+/**
+ * Returns why a valid transaction is not relayed, `undefined` if it is. Expects the storage mass to
+ * be set.
+ */
 function findRelayProblem(transaction: DagTransaction, fee: bigint): string | undefined {
   if (transaction.storageMass > MAX_MASS) return tooHeavy('storage', transaction.storageMass, MAX_MASS);
   const halfTransient = transientMass(transaction) / 2n;

@@ -38,7 +38,9 @@ export interface SimulatedNodeOptions {
   now: () => number;
   /** Persists a block before it is announced; returns it or an equal one. */
   keep?: (body: BlockBody) => BlockBody;
-  /** Headers commit to the UTXO set as a real node's do, which costs about a millisecond per block. */
+  /**
+   * Headers commit to the UTXO set as a real node's do, which costs about a millisecond per block.
+   */
   commitsToUtxos?: boolean;
 }
 
@@ -54,8 +56,9 @@ export class SimulatedNode implements NodeState {
   readonly consensus: Consensus;
   readonly mempool: Mempool;
   /**
-   * Unix milliseconds. Never before the past median time, which each block raises: else a clock that a test stops, or the latest time that a
-   * block may claim, would leave no valid time for the next block.
+   * Unix milliseconds. Never before the past median time, which each block raises: else a clock
+   * that a test stops, or the latest time that a block may claim, would leave no valid time for the
+   * next block.
    */
   readonly now: () => number;
   /** Ascending by key: by transaction id, then by index as little-endian bytes. */
@@ -91,8 +94,10 @@ export class SimulatedNode implements NodeState {
   }
 
   /**
-   * Moves the pruning point to a block (hex) of the selected chain. The journal does not record it: a restored node has everything again.
-   * @param headersBelow the least depth, in chain blocks, to which headers are kept; a node keeps thousands
+   * Moves the pruning point to a block (hex) of the selected chain. The journal does not record it:
+   * a restored node has everything again.
+   * @param headersBelow the least depth, in chain blocks, to which headers are kept; a node keeps
+   * thousands
    */
   prune(hash: string, headersBelow = 3): void {
     const { chainIndex } = this.dag.root;

@@ -34,8 +34,9 @@ export function blockOn(node: SimulatedNode, options: BlockOptions = {}): BlockB
 }
 
 /**
- * Returns blocks on the virtual block with these payments. Their hashes ascend and their blue work is equal, so the last one becomes the selected
- * parent of the next block, which merges the others in their order.
+ * Returns blocks on the virtual block with these payments. Their hashes ascend and their blue work
+ * is equal, so the last one becomes the selected parent of the next block, which merges the others
+ * in their order.
  */
 export function siblings(node: SimulatedNode, contents: readonly (readonly DagTransaction[])[]): BlockBody[] {
   return contents.map((payments, index) => {

@@ -14,7 +14,10 @@ export function hardPruningPoints(dag: Dag): DagBlock[] {
   return dag.chainBlocks.filter((block) => isHard.has(block));
 }
 
-/** Returns the blocks of a chain block's anticone that are merged later and whose parents are all merged below. */
+/**
+ * Returns the blocks of a chain block's anticone that are merged later and whose parents are all
+ * merged below.
+ */
 export function blocksBeside(block: DagBlock, dag: Dag): DagBlock[] {
   const above = dag.chainBlocks.slice(indexOf(block) + 1).flatMap(({ mergeSet }) => mergeSet);
   return above.filter((merged) => besideOf(merged, dag).includes(block));

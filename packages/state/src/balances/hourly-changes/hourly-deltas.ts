@@ -2,7 +2,11 @@ import { getOrInsert, type TransactionDeltas } from '../../state-changes.ts';
 
 const HOUR_MS = 3_600_000n;
 
-/** Returns Unix hours. Timestamps of blocks may decrease, which would give negative running balances. @param chainTime Unix milliseconds */
+/**
+ * Returns Unix hours. Timestamps of blocks may decrease, which would give negative running
+ * balances.
+ * @param chainTime Unix milliseconds
+ */
 export function hourOf(chainTime: bigint): number {
   return Number(chainTime / HOUR_MS);
 }
@@ -25,7 +29,9 @@ export interface HourlyChange {
 
 export class HourlyDeltas {
   readonly #hours = new Map<number, Map<number, bigint>>();
-  /** Set by `settle`: the latest changes of those scripts whose latest change is another one now. */
+  /**
+   * Set by `settle`: the latest changes of those scripts whose latest change is another one now.
+   */
   last: ReadonlyMap<number, LastChange> = new Map();
   /** Set by `settle`: what is added to earlier hours. */
   earlier: readonly HourlyChange[] = [];
@@ -36,7 +42,10 @@ export class HourlyDeltas {
     for (const [script, { sent, received }] of deltas) this.#change(script, hour, BigInt(sign) * (received - sent));
   }
 
-  /** Divides the changes into those of the latest hour of each script and those of earlier hours. @param stored the latest ones before the batch */
+  /**
+   * Divides the changes into those of the latest hour of each script and those of earlier hours.
+   * @param stored the latest ones before the batch
+   */
   settle(stored: ReadonlyMap<number, { lastChange: LastChange }>): void {
     const last = new Map<number, LastChange>();
     const earlier = new HourlyDeltas();

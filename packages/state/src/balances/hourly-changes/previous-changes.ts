@@ -1,4 +1,7 @@
-/** The view `balance_changes`: the latest hour of each script is in `balances`, the others are in `previous_balance_changes` (docs/adr/0005). */
+/**
+ * The view `balance_changes`: the latest hour of each script is in `balances`, the others are in
+ * `previous_balance_changes` (docs/adr/0005).
+ */
 import type { ClientBase } from 'pg';
 import { columnsOf } from '../../queryable.ts';
 import type { HourlyChange } from './hourly-deltas.ts';

@@ -2,8 +2,9 @@ import { CUT, HELD } from '../../common-table-expressions.ts';
 import { faultsOf } from '../../queryable.ts';
 
 /**
- * The difference between a bootstrap block's UTXO set and the balances before it is a change in the hour of that block. Hours that retention has
- * removed the rows of are checked together, with the hour of the first chain block.
+ * The difference between a bootstrap block's UTXO set and the balances before it is a change in the
+ * hour of that block. Hours that retention has removed the rows of are checked together, with the
+ * hour of the first chain block.
  */
 const SELECT_WRONG_HOURS = `
   with segments as (

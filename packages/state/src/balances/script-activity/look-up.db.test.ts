@@ -1,4 +1,7 @@
-/** Invariant 4 where retention removed the rows of the touches: whether a script was touched follows from its count of transactions. */
+/**
+ * Invariant 4 where retention removed the rows of the touches: whether a script was touched follows
+ * from its count of transactions.
+ */
 import { createTestDatabase, type TestDatabase } from '@kasgres/database/testing';
 import type { PoolClient } from 'pg';
 import { afterEach, beforeEach, expect, test } from 'vitest';

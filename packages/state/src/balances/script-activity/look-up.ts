@@ -1,4 +1,7 @@
-/** Loads the activity of scripts below a batch from `balances` and `seen_before` or, where these cannot tell, from the rows of the chain. */
+/**
+ * Loads the activity of scripts below a batch from `balances` and `seen_before` or, where these
+ * cannot tell, from the rows of the chain.
+ */
 import type { ClientBase } from 'pg';
 import {
   NEVER_SEEN,
@@ -14,7 +17,8 @@ const RECENT_CHAIN_BLOCKS = 500;
 
 /**
  * @param fork chain_blocks.index below all that the batch removes and adds
- * @param removed in the order of the chain @param removedTouches by script, how many transactions of `removed` touch it
+ * @param removed in the order of the chain @param removedTouches by script, how many transactions
+ * of `removed` touch it
  */
 export async function loadActivityAtFork(
   client: ClientBase,
@@ -78,7 +82,10 @@ async function readSeenBefore(client: ClientBase, above: number): Promise<SeenBe
   }));
 }
 
-/** Computes the activity up to the fork from the rows of the chain. The fork is never below a bootstrap block. */
+/**
+ * Computes the activity up to the fork from the rows of the chain. The fork is never below a
+ * bootstrap block.
+ */
 async function recompute(
   client: ClientBase,
   scripts: readonly number[],
@@ -98,14 +105,18 @@ async function recompute(
       const first = stored.get(script)?.first ?? null;
       const touched = touches.get(script);
       if (touched !== undefined) return [script, { first, last: touched, touched }];
-      // Retention removed the touches of a script that has some. When the last of them was is no longer known.
+      // Retention removed the touches of a script that has some. When the last of them was is no
+      // longer known.
       const isSeen = holders.has(script) || touchesBelow(script) > 0;
       return [script, isSeen ? { first, last: first, touched: first } : NEVER_SEEN];
     }),
   );
 }
 
-/** Looks for busy scripts among the latest acceptances first, since reading all of their transactions would take long. */
+/**
+ * Looks for busy scripts among the latest acceptances first, since reading all of their
+ * transactions would take long.
+ */
 async function findLastTouches(
   client: ClientBase,
   scripts: readonly number[],
@@ -127,7 +138,10 @@ const SELECT_TOUCHES = `
     join chain_blocks c on c.index = t.accepting_index
    where c.index <= $2`;
 
-/** `offset 0` keeps Postgres from beginning with the scripts, of which it expects few transactions each. */
+/**
+ * `offset 0` keeps Postgres from beginning with the scripts, of which it expects few transactions
+ * each.
+ */
 const SELECT_RECENT_TOUCHES = `
   with recent as (
     select index, unnest(accepted_transactions) as id from chain_blocks where index <= $2 and index > $2 - ${RECENT_CHAIN_BLOCKS}),

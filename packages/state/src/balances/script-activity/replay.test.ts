@@ -1,4 +1,6 @@
-/** Invariant 4: active and new scripts of intervals, and how a reorg restores them from seen_before. */
+/**
+ * Invariant 4: active and new scripts of intervals, and how a reorg restores them from seen_before.
+ */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { NEVER_SEEN, replay, rewind, type ScriptActivity } from './replay.ts';

@@ -1,4 +1,7 @@
-/** A script counts once in each interval, with the first chain block that touches it. UTXOs at a bootstrap block make it seen, not active. */
+/**
+ * A script counts once in each interval, with the first chain block that touches it. UTXOs at a
+ * bootstrap block make it seen, not active.
+ */
 import type { LastChange } from '../hourly-changes/hourly-deltas.ts';
 import { type IntervalLength, LENGTHS, startOfInterval } from '../../network-intervals/intervals.ts';
 
@@ -12,7 +15,10 @@ export interface ScriptActivity {
 
 /** The columns of `balances` that a batch reads for each script that it touches. */
 export interface StoredActivity extends ScriptActivity {
-  /** Number of accepted transactions that touch the script. Without any, it was only seen at a bootstrap block. */
+  /**
+   * Number of accepted transactions that touch the script. Without any, it was only seen at a
+   * bootstrap block.
+   */
   accepted: bigint;
   lastChange: LastChange;
 }
@@ -51,7 +57,10 @@ export class ScriptActivityChanges {
   seenBefore: readonly SeenBefore[] = [];
 }
 
-/** @param blocks in the order of the chain @param before activity below the first of them; absent scripts were never seen */
+/**
+ * @param blocks in the order of the chain
+ * @param before activity below the first of them; absent scripts were never seen
+ */
 export function replay(blocks: readonly TouchingBlock[], before: ReadonlyMap<number, ScriptActivity>) {
   const after = new Map<number, ScriptActivity>();
   const counts: ActiveScripts[] = [];
@@ -76,7 +85,10 @@ export function replay(blocks: readonly TouchingBlock[], before: ReadonlyMap<num
   return { counts, seenBefore, after };
 }
 
-/** @param now activity at the top of the removed blocks @param rows their rows of `seen_before`, from the top downwards */
+/**
+ * @param now activity at the top of the removed blocks
+ * @param rows their rows of `seen_before`, from the top downwards
+ */
 export function rewind(
   now: ReadonlyMap<number, ScriptActivity>,
   rows: readonly SeenBefore[],

@@ -1,4 +1,7 @@
-/** When scripts were first and last seen. The columns are in `balances`; `seen_before` lets reorgs restore them (docs/adr/0007-rollups.md). */
+/**
+ * When scripts were first and last seen. The columns are in `balances`; `seen_before` lets reorgs
+ * restore them (docs/adr/0007-rollups.md).
+ */
 import { inPipeline } from '@kasgres/database';
 import type { ClientBase } from 'pg';
 import { BalanceDeltas } from '../balance-deltas.ts';
@@ -13,7 +16,10 @@ import type {
 import { loadActivityAtFork, readStoredActivity } from './look-up.ts';
 import { replay, ScriptActivityChanges, type SeenBefore, type TouchingBlock } from './replay.ts';
 
-/** Chain blocks with a row in `seen_before`: those of the hour within which mainnet merges blocks. Deeper reorgs read the rows of the chain. */
+/**
+ * Chain blocks with a row in `seen_before`: those of the hour within which mainnet merges blocks.
+ * Deeper reorgs read the rows of the chain.
+ */
 const SEEN_BEFORE_BLOCKS = 36_000;
 const PRUNE_EVERY = 100;
 
@@ -33,7 +39,10 @@ export function revertActivity(removed: readonly RevertedChainBlock[], changes: 
   }
 }
 
-/** Must run before the batch updates acceptance: before a gap, the chain below the batch may accept the same transactions. */
+/**
+ * Must run before the batch updates acceptance: before a gap, the chain below the batch may accept
+ * the same transactions.
+ */
 export async function readActivity(client: ClientBase, changes: StateChanges): Promise<void> {
   const activity = changes.of(ScriptActivityChanges);
   const touched = [...activity.removed, ...activity.added].flatMap(({ scripts }) => [...scripts]);

@@ -9,8 +9,9 @@ const SELECT_WRONG_TIMES = `
   ) timed where chain_time <> latest limit 20`;
 
 /**
- * Includes the counts of accepted transactions, which balances keep, since both read every touch. With retention they are at least those of the rows,
- * and times are checked as far as rows give them.
+ * Includes the counts of accepted transactions, which balances keep, since both read every touch.
+ * With retention they are at least those of the rows, and times are checked as far as rows give
+ * them.
  */
 const SELECT_WRONG_SCRIPTS = `
   with ${TOUCHES}, ${AT_BOOTSTRAP}, ${CUT},
@@ -47,7 +48,9 @@ const SELECT_WRONG_SCRIPTS = `
     end
   limit 20`;
 
-/** With retention, a script may have been seen at any time before the first chain block, or never. */
+/**
+ * With retention, a script may have been seen at any time before the first chain block, or never.
+ */
 const SELECT_WRONG_SEEN_BEFORE = `
   with ${TOUCHES}, ${AT_BOOTSTRAP}, ${CUT},
   ordered as (

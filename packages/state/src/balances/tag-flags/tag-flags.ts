@@ -1,4 +1,7 @@
-/** Flags scripts whose address has a tag or that are in a named cluster. Changes of names queue ranges of rings in `pending_tag_flags` (walk.ts). */
+/**
+ * Flags scripts whose address has a tag or that are in a named cluster. Changes of names queue
+ * ranges of rings in `pending_tag_flags` (walk.ts).
+ */
 import type { ClientBase } from 'pg';
 import { belowRoots } from '../../common-table-expressions.ts';
 
@@ -10,7 +13,10 @@ export async function flagTagged(client: ClientBase): Promise<void> {
   );
 }
 
-/** Queues ranges of rings for setting flags. @param ranges from the first member, inclusive, to `end`, exclusive */
+/**
+ * Queues ranges of rings for setting flags.
+ * @param ranges from the first member, inclusive, to `end`, exclusive
+ */
 export async function queueTagFlags(
   client: ClientBase,
   ranges: readonly { from: bigint; end: bigint }[],

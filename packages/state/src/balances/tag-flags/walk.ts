@@ -1,4 +1,7 @@
-/** Sets flags along the rings of clusters that gained or lost a name, in steps of some thousand members, since a ring may have millions. Idempotent. */
+/**
+ * Sets flags along the rings of clusters that gained or lost a name, in steps of some thousand
+ * members, since a ring may have millions. Idempotent.
+ */
 import type { ClientBase } from 'pg';
 import { queueTagFlags } from './tag-flags.ts';
 
@@ -50,7 +53,10 @@ export async function setOwnTagFlags(client: ClientBase, scripts: readonly bigin
   ]);
 }
 
-/** Queues both clusters from scratch: merges were undone meanwhile, and no walk leads from one ring to the end in another. */
+/**
+ * Queues both clusters from scratch: merges were undone meanwhile, and no walk leads from one ring
+ * to the end in another.
+ */
 async function restart(
   client: ClientBase,
   end: bigint,

@@ -1,11 +1,16 @@
-/** Ways between members of clusters that grew at random, against a search of the graph of all merges. */
+/**
+ * Ways between members of clusters that grew at random, against a search of the graph of all
+ * merges.
+ */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { findLinks, type Link, type Member } from './find-links.ts';
 
 const ROOT = { parentId: null, mergeId: null, transactionId: null, stayedScriptId: null, mergedScriptId: null };
 
-/** Union-find as the indexer keeps it: the smaller below the larger, without shortening of paths. */
+/**
+ * Union-find as the indexer keeps it: the smaller below the larger, without shortening of paths.
+ */
 class Forest {
   readonly members = new Map<bigint, Member>();
   /** One for each merge: the scripts of its two inputs. */

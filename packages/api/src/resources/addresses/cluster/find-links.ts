@@ -1,8 +1,10 @@
 /**
- * Finds the path of merges that links two members of a cluster. Clustering keeps a forest in which one merge put every member but the root below
- * another, and merges get younger upwards (migrations/0001_schema.sql). So the youngest merge below the lowest common ancestor of two members
- * joined their two parts. One of its two inputs belongs to each part, and the link between that input and its member is the same problem again.
- * Every merge joins two separate parts, so there is only one path.
+ * Finds the path of merges that links two members of a cluster. Clustering keeps a forest in which
+ * one merge put every member but the root below another, and merges get younger upwards
+ * (migrations/0001_schema.sql). So the youngest merge below the lowest common ancestor of two
+ * members joined their two parts. One of its two inputs belongs to each part, and the link between
+ * that input and its member is the same problem again. Every merge joins two separate parts, so
+ * there is only one path.
  */
 
 /** A member with the merge that put it below its parent; the root has none. */
@@ -85,8 +87,9 @@ function divideStretches(
 }
 
 /**
- * Climbs from both members, always by the older merge, until they meet: the last merge passed joined them. Returns undefined if a member is not
- * loaded yet, which is then added to `missing`, or if a cluster has no merges (one written by hand).
+ * Climbs from both members, always by the older merge, until they meet: the last merge passed
+ * joined them. Returns undefined if a member is not loaded yet, which is then added to `missing`,
+ * or if a cluster has no merges (one written by hand).
  */
 function findJoiningLink(
   { from, to }: Stretch,

@@ -1,4 +1,7 @@
-/** Queries of clusters (migrations/0001_schema.sql): the cost of each depends on its result, not on the size of the cluster. */
+/**
+ * Queries of clusters (migrations/0001_schema.sql): the cost of each depends on its result, not on
+ * the size of the cluster.
+ */
 import { sql } from 'kysely';
 import type { Db } from '../../../index-state/sql.ts';
 import type { Slice } from '../../../pages/read-page.ts';
@@ -44,7 +47,9 @@ export async function findMember(db: Db, address: string, rootId: bigint): Promi
 const tagOrNull = sql`case when t.address is not null then
   json_build_object('address', t.address, 'name', t.name, 'link', t.link, 'labels', t.labels) end`;
 
-/** Lists the members that follow `from` in the ring (or precede it, if backward), up to the root. */
+/**
+ * Lists the members that follow `from` in the ring (or precede it, if backward), up to the root.
+ */
 export async function listMembers(
   db: Db,
   rootId: bigint,
@@ -92,7 +97,9 @@ interface NameRow {
   addresses: number;
 }
 
-/** Lists the most frequent names first. Considers the first thousand names, which bounds the cost. */
+/**
+ * Lists the most frequent names first. Considers the first thousand names, which bounds the cost.
+ */
 export async function listNames(db: Db, rootId: bigint): Promise<NameRow[]> {
   const { rows } = await sql<NameRow>`
     select name, addresses::int as addresses
@@ -146,7 +153,10 @@ export async function listAttributions(db: Db, named: readonly NamedAddress[]): 
 /** Members that a statement loads beyond the requested ones. */
 const MEMBERS_PER_LOAD = 500;
 
-/** Loads members, and those that their merges and parents lead to, nearest first, so that few statements cover a long path. */
+/**
+ * Loads members, and those that their merges and parents lead to, nearest first, so that few
+ * statements cover a long path.
+ */
 export async function loadMembers(db: Db, scriptIds: readonly bigint[]): Promise<Member[]> {
   const { rows } = await sql<Member>`
     with recursive met (script_id) as (
@@ -182,7 +192,10 @@ export async function loadLinks(db: Db, links: readonly Link[]): Promise<Evidenc
   return rows;
 }
 
-/** Lists the newest transactions in which the script is the assumed sender or change. The ranges leave Postgres only one index for the order. */
+/**
+ * Lists the newest transactions in which the script is the assumed sender or change. The ranges
+ * leave Postgres only one index for the order.
+ */
 export async function listChangeLinks(db: Db, scriptId: bigint): Promise<ChangeSuggestionJson[]> {
   const { rows } = await sql<ChangeSuggestionJson>`
     select encode(t.transaction_id, 'hex') as "transactionId", s.address, supposed.is_change as "isChange"

@@ -1,4 +1,7 @@
-/** GET /v1/addresses/{address}/cluster: the addresses that common inputs assign to one owner, and the evidence. */
+/**
+ * GET /v1/addresses/{address}/cluster: the addresses that common inputs assign to one owner, and
+ * the evidence.
+ */
 import { z } from 'zod';
 import { type Db, findScriptId } from '../../../index-state/sql.ts';
 import { requireCaughtUp } from '../../../index-state/state.ts';

@@ -1,4 +1,7 @@
-/** Schemas of clusters: names with their sources, a page of members, and the evidence for two of them. */
+/**
+ * Schemas of clusters: names with their sources, a page of members, and the evidence for two of
+ * them.
+ */
 import { z } from 'zod';
 import { pageMetadata, pageQuery } from '../../../pages/page-query.ts';
 import { addressTag, automaticLabels } from '../../../schemas/address.ts';

@@ -1,4 +1,7 @@
-/** Where the mass comes from while the UTXOs are not indexed yet; that of indexed ones is tested over HTTP (test/api). */
+/**
+ * Where the mass comes from while the UTXOs are not indexed yet; that of indexed ones is tested
+ * over HTTP (test/api).
+ */
 import { storageMass, toHex, transactionId } from '@kasgres/kaspa';
 import { NodeRpcError, NodeUnavailableError } from '@kasgres/node';
 import { expect, it } from 'vitest';

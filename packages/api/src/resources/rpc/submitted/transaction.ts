@@ -1,4 +1,7 @@
-/** Schemas of submitted transactions and blocks (api-spec.md §2): the forms of blocks, mempool entries and block templates. */
+/**
+ * Schemas of submitted transactions and blocks (api-spec.md §2): the forms of blocks, mempool
+ * entries and block templates.
+ */
 import { z } from 'zod';
 import { list } from '../../../schemas/list.ts';
 import { hashInput } from '../../../schemas/values.ts';

@@ -1,15 +1,22 @@
-/** Limits and values of submitted blocks and transactions, in every form that the API itself emits. The ranges are those of the node's types. */
+/**
+ * Limits and values of submitted blocks and transactions, in every form that the API itself emits.
+ * The ranges are those of the node's types.
+ */
 import { fromHex, SUBNETWORK_ID_BYTES } from '@kasgres/kaspa';
 import { z } from 'zod';
 import { withoutMark } from '../../../http/exact-integers.ts';
 
 /**
- * Consensus limits the transactions of a block to 1,000,000 of transient mass, 4 for each byte of their plain serialization
- * (packages/kaspa/src/mass.ts). The figures are those of kaspad 2.1.0 (consensus/core/src/config/params.rs), the same on all networks.
+ * Consensus limits the transactions of a block to 1,000,000 of transient mass, 4 for each byte of
+ * their plain serialization (packages/kaspa/src/mass.ts). The figures are those of kaspad 2.1.0
+ * (consensus/core/src/config/params.rs), the same on all networks.
  */
 const MAX_BYTES = 1_000_000 / 4;
 
-/** Version 2, counts of inputs and outputs 8 + 8, lock time 8, subnetwork 20, gas 8, payload hash 32 and length 8. */
+/**
+ * Version 2, counts of inputs and outputs 8 + 8, lock time 8, subnetwork 20, gas 8, payload hash 32
+ * and length 8.
+ */
 const MIN_TRANSACTION_BYTES = 94;
 /** Outpoint 36, length of the signature script 8, sequence 8. Only a coinbase has no input. */
 const MIN_INPUT_BYTES = 52;
@@ -19,12 +26,18 @@ export const MAX_BLOCK_TRANSACTIONS = 1 + Math.floor(MAX_BYTES / (MIN_TRANSACTIO
 
 /** Mass alone would allow 4,805 inputs, but consensus sets a lower limit (`max_tx_inputs`). */
 export const MAX_TRANSACTION_INPUTS = 1000;
-/** Mass alone would allow 13,883 outputs of 18 bytes, but consensus sets a lower limit (`max_tx_outputs`). */
+/**
+ * Mass alone would allow 13,883 outputs of 18 bytes, but consensus sets a lower limit
+ * (`max_tx_outputs`).
+ */
 export const MAX_TRANSACTION_OUTPUTS = 1000;
 
 /** The number of a level is one byte. */
 export const MAX_PARENT_LEVELS = 256;
-/** At most 16 direct parents, 64 on simnet. Parents at higher levels are in a common mergeset, too, which has at most 248 blocks. */
+/**
+ * At most 16 direct parents, 64 on simnet. Parents at higher levels are in a common mergeset, too,
+ * which has at most 248 blocks.
+ */
 export const MAX_PARENTS_PER_LEVEL = 256;
 
 /** Fields of `verboseData`, which is ignored: responses of the API have up to 10. */
@@ -76,7 +89,10 @@ export const uint64InAnyForm = wholeOf(64n);
 export const timeInput = wholeOf(63n);
 export const blueWorkInput = wholeOf(192n);
 
-/** No script or payload is larger than the transactions of a block together. Includes `0x` and the version of a script. */
+/**
+ * No script or payload is larger than the transactions of a block together. Includes `0x` and the
+ * version of a script.
+ */
 const MAX_HEX_DIGITS = 2 * MAX_BYTES + 6;
 
 export const hexInput = z

@@ -79,7 +79,8 @@ function describe(transaction: Described, includePayload: boolean): void {
   const programs: (Uint8Array | undefined)[] = [];
   for (const input of transaction.inputs as SelectedInput[]) {
     const script = spentScript(input);
-    // The variant that is shown need not be the accepted one, so that its program may have another hash.
+    // The variant that is shown need not be the accepted one, so that its program may have another
+    // hash.
     const revealed = script && revealedProgram(script, fromHex(input.signatureScript));
     scripts.push(script);
     programs.push(revealed);

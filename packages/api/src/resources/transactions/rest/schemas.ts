@@ -1,4 +1,7 @@
-/** Transactions in the form of listings and look-ups: with spent UTXOs, containing blocks and acceptance. */
+/**
+ * Transactions in the form of listings and look-ups: with spent UTXOs, containing blocks and
+ * acceptance.
+ */
 import { z } from 'zod';
 import { queryFlag } from '../../../pages/page-query.ts';
 import { computeBudget, covenant, scriptPublicKeyType } from '../../../schemas/transaction.ts';

@@ -15,7 +15,10 @@ import {
 } from '../fields.ts';
 import type { RestInputJson, RestOutputJson, RestTransactionJson } from './schemas.ts';
 
-/** A UTXO whose transaction is not accepted does not exist, and a transaction that spends it is not accepted either. */
+/**
+ * A UTXO whose transaction is not accepted does not exist, and a transaction that spends it is not
+ * accepted either.
+ */
 export const utxoExists = sql<boolean>`(
   ${isAccepted()} or previous.accepting_index is not null or is_pre_bootstrap(input.previous_transaction_id))`;
 
@@ -65,8 +68,9 @@ const inputsWith = (withPrograms: boolean) =>
   );
 
 /**
- * At most one accepted transaction spends an output, but for one that was accepted before a gap on a chain that nodes left in it. Others may be any
- * number, so `contested_outputs` has the accepted one where there are more than 4 (packages/state).
+ * At most one accepted transaction spends an output, but for one that was accepted before a gap on
+ * a chain that nodes left in it. Others may be any number, so `contested_outputs` has the accepted
+ * one where there are more than 4 (packages/state).
  */
 export const spending = sql`
   select coalesce(min(encode(spender.transaction_id, 'hex')) filter (where ${isAccepted('spender')}),
@@ -76,7 +80,10 @@ export const spending = sql`
     where input.previous_transaction_id = output.transaction_id and input.previous_index = output.index limit 4) found
   join transactions spender on spender.id = found.id`;
 
-/** The kinds of the events of a transaction by covenant, read once: any number of outputs may have one covenant. */
+/**
+ * The kinds of the events of a transaction by covenant, read once: any number of outputs may have
+ * one covenant.
+ */
 const covenantEvents = sql`
   select jsonb_object_agg(encode(covenants.covenant_id, 'hex'), event.kind) as kinds
   from covenant_events event join covenants on covenants.id = event.covenant_id
@@ -105,7 +112,10 @@ const outputsWith = (withPrograms: boolean) =>
     where output.transaction_id = transactions.id order by output.index`,
   );
 
-/** The stored fee counts UTXOs that do not exist, too. A pre-bootstrap transaction that a block carries again may have none. */
+/**
+ * The stored fee counts UTXOs that do not exist, too. A pre-bootstrap transaction that a block
+ * carries again may have none.
+ */
 const fee: RawBuilder<string | null> = sql`
   (case when ${isAccepted()} then coalesce(transactions.fee, inputs_minus_outputs(transactions.id))
     else fee_of_existing_utxos(transactions.id) end)::text`;
@@ -137,15 +147,19 @@ const fields = ({ includePayload = false, withPrograms = false }: Options): Json
 
 export const joinAccepting = sql`left join chain_blocks accepting on accepting.index = transactions.accepting_index`;
 
-/** Readers count up to this many blocks of a transaction; where there are more, `repeated_transactions` has their number (packages/state). */
+/**
+ * Readers count up to this many blocks of a transaction; where there are more,
+ * `repeated_transactions` has their number (packages/state).
+ */
 export const MAX_BLOCK_HASHES = 16;
 const LISTED = sql.lit(MAX_BLOCK_HASHES);
 /** Blocks are merged nearly in the order in which they were written, in which they are read. */
 const READ = sql.lit(2 * MAX_BLOCK_HASHES);
 
 /**
- * Anybody can mine a transaction again and again, so that only the first blocks are read, and those that the accepting block merges, of which the
- * transaction was accepted from one. Keys of chain blocks ascend along the chain. The time is that of the latter blocks; of all that were read if
+ * Anybody can mine a transaction again and again, so that only the first blocks are read, and those
+ * that the accepting block merges, of which the transaction was accepted from one. Keys of chain
+ * blocks ascend along the chain. The time is that of the latter blocks; of all that were read if
  * they are unknown.
  */
 export const containing = sql`
@@ -174,7 +188,9 @@ const ofPage = sql`
 
 /** A page ends before it would be larger, but for its first transaction. */
 export const MAX_PAGE_BYTES = sql.lit(2 ** 20);
-/** The most bytes of transactions that the client chooses, or that it cannot page through otherwise. */
+/**
+ * The most bytes of transactions that the client chooses, or that it cannot page through otherwise.
+ */
 const MAX_RESPONSE_BYTES = 64 * 2 ** 20;
 /** The most bytes of transactions whose programs this process reads. */
 const MAX_READ_BYTES = 8 * 2 ** 20;
@@ -186,14 +202,17 @@ const USUAL_SCRIPT_BYTES = sql.lit(35);
 /** The bytes of JSON by which one of the longest scripts, of 10,000 bytes, is longer. */
 const LONGER_JSON_BYTES = sql.lit(2 * (10_000 - 35));
 
-/** Estimates the bytes of a transaction in the JSON of a response, as if the UTXOs that it spends had scripts of usual length. */
+/**
+ * Estimates the bytes of a transaction in the JSON of a response, as if the UTXOs that it spends
+ * had scripts of usual length.
+ */
 const jsonBytes = (includePayload: boolean): RawBuilder<number> => sql`
   case when ${variant} > 0 then (variant_of(transactions.id, ${variant})).json_bytes else transactions.json_bytes end
     ${includePayload ? sql`+ 2 * octet_length(transactions.payload)` : sql``}`;
 
 /**
- * Adds the estimate for each transaction, and the most bytes of all with the scripts that they spend, to the rows of `page`, a query in parentheses
- * or the name of a table.
+ * Adds the estimate for each transaction, and the most bytes of all with the scripts that they
+ * spend, to the rows of `page`, a query in parentheses or the name of a table.
  */
 const estimated = (page: RawBuilder<unknown>, includePayload: boolean): RawBuilder<unknown> => sql`(
   select page.*, ${jsonBytes(includePayload)} as estimate,
@@ -202,8 +221,9 @@ const estimated = (page: RawBuilder<unknown>, includePayload: boolean): RawBuild
   from ${page} page join transactions on transactions.id = page.key) estimated`;
 
 /**
- * Bytes of a row of `estimated`, with those by which the scripts that the transaction spends are longer than usual: anybody can spend long ones, with
- * 41 bytes an input. Their lengths are looked up where they could make a page too long.
+ * Bytes of a row of `estimated`, with those by which the scripts that the transaction spends are
+ * longer than usual: anybody can spend long ones, with 41 bytes an input. Their lengths are looked
+ * up where they could make a page too long.
  */
 const bytes = sql<number>`(
   estimate + case when most > ${MAX_PAGE_BYTES} then (
@@ -214,7 +234,10 @@ const bytes = sql<number>`(
 const withBytes = (page: RawBuilder<unknown>, includePayload: boolean): RawBuilder<unknown> => sql`
   select key, position, sum(${bytes}) over (order by position) as bytes_until from ${estimated(sql`(${page})`, includePayload)}`;
 
-/** Bounds a page of keys of transactions by the bytes of its response: anybody can mine large transactions that pay an address of somebody else. */
+/**
+ * Bounds a page of keys of transactions by the bytes of its response: anybody can mine large
+ * transactions that pay an address of somebody else.
+ */
 export const boundByBytes =
   (includePayload: boolean) =>
   (page: RawBuilder<unknown>, limit: RawBuilder<number>): RawBuilder<unknown> =>
@@ -222,14 +245,20 @@ export const boundByBytes =
     select key, position, position <= ${limit} and (position = 1 or bytes_until <= ${MAX_PAGE_BYTES}) as is_shown
     from (${withBytes(page, includePayload)}) summed`;
 
-/** Selects keys and positions of transactions up to the bytes of a response. @param page in the order of `position` */
+/**
+ * Selects keys and positions of transactions up to the bytes of a response.
+ * @param page in the order of `position`
+ */
 export const upToMaxBytes = (page: RawBuilder<unknown>, options: Options): RawBuilder<unknown> => sql`
   select key, position from (${withBytes(page, options.includePayload === true)}) summed
   where position = 1 or bytes_until <= ${sql.lit(maxBytes(options))}`;
 
 const isTooLarge = sql<boolean>`(select is_too_large from size)`;
 
-/** Makes the content of a statement with the transactions of `page`, or the problem `too large`, whose body is not even computed. */
+/**
+ * Makes the content of a statement with the transactions of `page`, or the problem `too large`,
+ * whose body is not even computed.
+ */
 export const unlessTooLarge = <Body>(
   options: Options,
   { tables, body }: { tables: Readonly<Record<string, RawBuilder<unknown>>>; body: Expression<Body> },
@@ -252,8 +281,9 @@ export const tooLargeFor = (path: string, options: Options = {}): HttpError =>
   });
 
 /**
- * Selects the transactions of `page`. Of several variants (docs/architecture.md) it shows the accepted one, else the first. For pre-bootstrap
- * transactions, confirmations are a lower bound. Must not be executed during the first catch-up, when indexes may be missing.
+ * Selects the transactions of `page`. Of several variants (docs/architecture.md) it shows the
+ * accepted one, else the first. For pre-bootstrap transactions, confirmations are a lower bound.
+ * Must not be executed during the first catch-up, when indexes may be missing.
  * @param items limits and orders the rows of `page`
  * @param more further fields, of `joins`
  */

@@ -1,4 +1,7 @@
-/** Reads the chain of a real node that `test/recording/make-recorded-chain.ts` wrote, as blocks that consensus takes. */
+/**
+ * Reads the chain of a real node that `test/recording/make-recorded-chain.ts` wrote, as blocks that
+ * consensus takes.
+ */
 import { readFileSync } from 'node:fs';
 import { brotliDecompressSync } from 'node:zlib';
 import { fromJson, type JsonValue } from '@bufbuild/protobuf';
@@ -30,8 +33,8 @@ export function readRecordedChain(): RecordedChain {
 }
 
 /**
- * Returns a block and the GHOSTDAG data that the node reported. The recording omits signatures, so hashes of transactions and merkle roots are
- * not the real ones; ids and block hashes are.
+ * Returns a block and the GHOSTDAG data that the node reported. The recording omits signatures, so
+ * hashes of transactions and merkle roots are not the real ones; ids and block hashes are.
  */
 export function readRecordedBlock(json: JsonValue): { body: BlockBody; ghostdag: protocol.BlockVerboseData } {
   const { header, transactions: messages, verboseData } = fromJson(protocol.BlockSchema, json);
