@@ -109,7 +109,7 @@ export const openWebSocket: ApiPlugin = async (app, services) => {
       if (!request.ws) throw new HttpError(426, 'This is a WebSocket: connect with the protocol ws or wss');
       const slot = services.streams.takeSlot(request);
       slots.set(request, slot);
-      // Also if the handshake fails.
+      // It closes if the handshake fails, too.
       request.raw.socket.once('close', () => slot.release());
     },
     handler: () => undefined,
@@ -181,7 +181,7 @@ class Connection {
       if (isLarge) await turns.next(caller);
       if (!this.#isOpen) return;
       const message = parse(text);
-      // Also the response to an invalid message has the id.
+      // The response to an invalid message has its id, too.
       if ('id' in message && typeof message.id === 'number') ({ id } = message);
       await streams.charge(this.#request, costOf(message));
       if (isLarge) await turns.next(caller);
@@ -275,7 +275,7 @@ function sumOf(subscription: Subscription, added: Subscription): Subscription {
   return { ...subscription, addresses, covenants, template };
 }
 
-/** Also of a command that will be refused: the message is not validated yet. */
+/** Counts a command that will be refused, too: the message is not validated yet. */
 function costOf(message: object): number {
   type Named = { addresses?: unknown; covenants?: unknown };
   const { subscribe, unsubscribe } = message as Partial<Record<'subscribe' | 'unsubscribe', Named>>;
