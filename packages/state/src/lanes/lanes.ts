@@ -59,31 +59,46 @@ const ADD = `
  * Reads that many transactions of a lane before it walks down the chain. Anybody can mine more that
  * nobody accepts.
  */
-const NEWEST = 1_000;
+const NEWEST = 100;
+const CHAIN_BLOCKS_AT_ONCE = 500;
 
 /**
  * The hour of the fork has lost its last transactions and got no others. If the newest transactions
  * of the lane are all of that hour, one of them is the last; otherwise the chain is read down to
- * it. Both use acceptance up to the fork, which the batch does not change.
+ * it, once for all such lanes and at most to the beginning of the hour. Both use acceptance up to
+ * the fork, which the batch does not change.
  */
 const FIND_LAST = `
-  with found as (
-    select h.subnetwork_id, h.hour, coalesce(
-             case when newest.transactions = h.transactions then newest.chain_time end,
-             (select c.chain_time from chain_blocks c
-               where c.index <= $3 and exists (
-                 select from unnest(c.accepted_transactions) accepted (id) join transactions t on t.id = accepted.id
-                  where t.subnetwork_id = h.subnetwork_id)
-               order by c.index desc limit 1)) as last_seen
+  with recursive lost as (
+    select h.subnetwork_id, h.hour, case when newest.transactions = h.transactions then newest.chain_time end as last_seen
       from unnest($1::integer[], $2::integer[]) lost (subnetwork_id, hour)
       join lane_hours h using (subnetwork_id, hour)
      cross join lateral (
        select count(*) as transactions, max(c.chain_time) as chain_time
          from (select t.accepting_index from transactions t where t.subnetwork_id = h.subnetwork_id and t.subnetwork_id > 1
                 order by t.id desc limit ${NEWEST}) t
-         join chain_blocks c on c.index = t.accepting_index and c.index <= $3 and c.chain_time / 3600000 = h.hour) newest)
+         join chain_blocks c on c.index = t.accepting_index and c.index <= $3 and c.chain_time / 3600000 = h.hour) newest),
+  walk (index, missing, found, times) as (
+    select $3::bigint, array(select subnetwork_id from lost where last_seen is null), '{}'::integer[], '{}'::bigint[]
+    union all
+    select walk.index - ${CHAIN_BLOCKS_AT_ONCE}, array(select unnest(missing) except select unnest(page.found)), page.found, page.times
+      from walk cross join lateral (
+        select coalesce(array_agg(subnetwork_id), '{}') as found, coalesce(array_agg(last_seen), '{}') as times
+          from (select t.subnetwork_id, max(c.chain_time) as last_seen
+                  from chain_blocks c cross join unnest(c.accepted_transactions) accepted (id)
+                  join transactions t on t.id = accepted.id
+                  join unnest(walk.missing) missing (subnetwork_id) on missing.subnetwork_id = t.subnetwork_id
+                 where c.index <= walk.index and c.index > walk.index - ${CHAIN_BLOCKS_AT_ONCE}
+                 group by t.subnetwork_id) last) page
+     where cardinality(walk.missing) > 0
+       and exists (select from chain_blocks c where c.index = walk.index and c.chain_time / 3600000 >= (select min(hour) from lost))),
+  found as (
+    select subnetwork_id, hour, last_seen from lost where last_seen is not null
+    union all
+    select lost.subnetwork_id, lost.hour, page.last_seen
+      from walk cross join unnest(walk.found, walk.times) page (subnetwork_id, last_seen) join lost using (subnetwork_id))
   update lane_hours h set last_seen = f.last_seen
-    from found f where h.subnetwork_id = f.subnetwork_id and h.hour = f.hour and f.last_seen is not null`;
+    from found f where h.subnetwork_id = f.subnetwork_id and h.hour = f.hour`;
 
 const COPY_LAST = `
   update lanes l set last_seen = (select h.last_seen from lane_hours h where h.subnetwork_id = l.subnetwork_id order by h.hour desc limit 1)
