@@ -132,3 +132,15 @@ test('its plan, which is made while the table has hardly a row, does not scan th
     await close();
   }
 });
+
+test('rows of windows that closed more than a minute ago go with a later charge', async () => {
+  const windows = newWindows();
+  await windows.charge('closed', LIMIT, 1);
+  await database.pool.query("update rate_limits set expire = 1 where key = 'closed'");
+  const later = performance.now() + 61_000;
+  const clock = vi.spyOn(performance, 'now').mockReturnValue(later);
+  await windows.charge('open', LIMIT, 1);
+  clock.mockRestore();
+  await expect.poll(() => pointsOf('closed')).toBeNaN();
+  expect(await pointsOf('open')).toBe(1);
+});

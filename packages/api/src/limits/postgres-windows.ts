@@ -119,11 +119,11 @@ export class PostgresWindows implements Windows {
   #refunds = new Map<string, Refund>();
   #refunding: Promise<void> | undefined;
   #pausedUntil = 0;
+  #sweptAt = performance.now();
 
   constructor(pool: Connection['pool'], onFailure: (error: unknown) => void) {
     this.#pool = pool;
     this.#onFailure = onFailure;
-    setInterval(() => void pool.query(SWEEP).catch(onFailure), SWEEP_EVERY_MS).unref();
   }
 
   async charge(bucket: string, limit: WindowLimit, cost: number): Promise<WindowState> {
@@ -171,7 +171,16 @@ export class PostgresWindows implements Windows {
       this.#onFailure(error);
       throw storeUnavailable(error);
     }
+    this.#sweepIfDue();
     return charges.map((charge) => states.get(charge) as WindowState);
+  }
+
+  /** Only charges make rows, so nothing has to be removed without them. */
+  #sweepIfDue(): void {
+    const now = performance.now();
+    if (now - this.#sweptAt < SWEEP_EVERY_MS) return;
+    this.#sweptAt = now;
+    void this.#pool.query(SWEEP).catch(this.#onFailure);
   }
 
   async #query(byBucket: ReadonlyMap<string, readonly PendingCharge[]>): Promise<BucketRow[]> {
