@@ -26,9 +26,8 @@ import {
   type UtxoEntry,
   withDerived,
 } from '@kasgres/devnet';
-import { workFromBits } from '@kasgres/kaspa';
 import type { RpcBlock } from '@kasgres/node';
-import { makeBlock, makeGenesis } from './request-chain/blocks.ts';
+import { makeGenesis } from './request-chain/blocks.ts';
 import { network, StaticNode } from './static-node.ts';
 
 const FOUNDED_PER_BLOCK = 60;
@@ -82,24 +81,12 @@ console.log(server.url);
 
 /** Adds a block, whose coinbase has the funds of the next covenants. */
 function mine(payments: readonly DagTransaction[]): void {
-  const { header } = parent;
   blocks += 1;
-  parent = makeBlock({
-    number: blocks,
-    genesis,
-    selectedParent: parent,
-    blues: [parent],
-    reds: [],
-    blueWork: header.blueWork + workFromBits(header.bits),
-    bits: header.bits,
-    timestamp: BigInt(BEGINS_AT + blocks * BLOCK_MS),
-    miner: { scriptPublicKey: miner, extraData: '2.1.0/', subsidy: 0 },
-    rewards: Array.from({ length: FOUNDED_PER_BLOCK }, () => ({ amount: FUNDS, scriptPublicKey: miner })),
-    payments,
-  });
-  const coinbases = parent.transactions.slice(0, 1).map(withDerived);
-  funds = coinbases.flatMap((coinbase) => createdEntries(coinbase, blocks, true));
-  node.add(parent.header, [...coinbases, ...payments]);
+  const timestamp = BigInt(BEGINS_AT + blocks * BLOCK_MS);
+  const rewards = Array.from({ length: FOUNDED_PER_BLOCK }, () => ({ amount: FUNDS, scriptPublicKey: miner }));
+  const mined = node.mine(parent, { number: blocks, genesis, timestamp, miner, subsidy: 0, rewards, payments });
+  parent = mined.block;
+  funds = createdEntries(mined.coinbase, blocks, true);
 }
 
 function found(entry: UtxoEntry): DagTransaction {

@@ -20,11 +20,11 @@ import {
   type UtxoEntry,
   withDerived,
 } from '@kasgres/devnet';
-import { headerHash, workFromBits } from '@kasgres/kaspa';
+import { headerHash } from '@kasgres/kaspa';
 import type { RpcBlock } from '@kasgres/node';
 import { commitmentOf, generateUtxo, generateUtxos } from './generated-set.ts';
 import { readOptions } from './options.ts';
-import { makeBlock, makeGenesis } from './request-chain/blocks.ts';
+import { makeGenesis } from './request-chain/blocks.ts';
 import { network, StaticNode } from './static-node.ts';
 
 const TRANSACTIONS_PER_BLOCK = 20;
@@ -83,20 +83,17 @@ console.log(`NODE_URL=${server.url} NODE_P2P_URL=${peer.url}`);
 process.send?.({ url: server.url, p2pUrl: peer.url });
 
 function mine(number: number, payments: readonly DagTransaction[]): void {
-  parent = makeBlock({
+  const timestamp = BigInt(BEGINS_AT + number * blockMs);
+  const rewards = [{ amount: REWARD, scriptPublicKey: miner }];
+  ({ block: parent } = node.mine(parent, {
     number,
     genesis: pruningPoint,
-    selectedParent: parent,
-    blues: [parent],
-    reds: [],
-    blueWork: parent.header.blueWork + workFromBits(parent.header.bits),
-    bits: parent.header.bits,
-    timestamp: BigInt(BEGINS_AT + number * blockMs),
-    miner: { scriptPublicKey: miner, extraData: '2.1.0/', subsidy: REWARD },
-    rewards: [{ amount: REWARD, scriptPublicKey: miner }],
+    timestamp,
+    miner,
+    subsidy: REWARD,
+    rewards,
     payments,
-  });
-  node.add(parent.header, [...parent.transactions.slice(0, 1).map(withDerived), ...payments]);
+  }));
 }
 
 function pay(name: string): DagTransaction {

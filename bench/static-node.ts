@@ -7,9 +7,26 @@ import {
   type NodeState,
   withDerived,
 } from '@kasgres/devnet';
-import { genesisBlock, getNetwork, type Header, headerHash, toHex } from '@kasgres/kaspa';
+import {
+  genesisBlock,
+  getNetwork,
+  type Header,
+  headerHash,
+  type ScriptPublicKey,
+  toHex,
+  workFromBits,
+} from '@kasgres/kaspa';
+import type { RpcBlock } from '@kasgres/node';
+import { type BlockOptions, makeBlock } from './request-chain/blocks.ts';
 
 export const network = getNetwork('simnet');
+
+interface MinedBlock extends Pick<BlockOptions, 'number' | 'genesis' | 'timestamp' | 'rewards'> {
+  miner: ScriptPublicKey;
+  /** Sompi. */
+  subsidy: number;
+  payments: readonly DagTransaction[];
+}
 
 /** A DAG of one chain without parallel blocks, and the node that serves it. */
 export class StaticNode {
@@ -39,6 +56,27 @@ export class StaticNode {
     }
     this.tip = this.dag.get(hash);
     return this.tip;
+  }
+
+  /** Makes a block above `parent`, which is the tip, and adds it. Returns its coinbase, too. */
+  mine(
+    parent: RpcBlock,
+    { miner, subsidy, payments, ...options }: MinedBlock,
+  ): { block: RpcBlock; coinbase: DagTransaction } {
+    const { bits, blueWork } = parent.header;
+    const block = makeBlock({
+      ...options,
+      selectedParent: parent,
+      blues: [parent],
+      reds: [],
+      blueWork: blueWork + workFromBits(bits),
+      bits,
+      miner: { scriptPublicKey: miner, extraData: '2.1.0/', subsidy },
+      payments,
+    });
+    const coinbase = withDerived(block.transactions[0] as RpcBlock['transactions'][number]);
+    this.add(block.header, [coinbase, ...payments]);
+    return { block, coinbase };
   }
 
   /** Returns the node with the tip as its sink. */

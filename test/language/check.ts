@@ -40,18 +40,22 @@ const uses = files.flatMap((file) => [
     .split('\n')
     .flatMap((line, index) => findRetired(line).map((word) => `${file}:${index + 1}: retired "${word}"`)),
 ]);
-const openings = files.flatMap((file) =>
-  (file.endsWith('.sql') ? findSqlOpenings : PROGRAMS.test(file) ? findOpenings : () => [])(read(file)).map(
-    (line) => `${file}:${line}: the comment opens with "Of" or "What"`,
-  ),
+type FindLines = (text: string) => number[];
+
+/** Returns the lines of comments that the function for their language finds, with the problem. */
+const findInComments = (inSql: FindLines, inPrograms: FindLines, problem: string, checked = files): string[] =>
+  checked.flatMap((file) => {
+    const find = file.endsWith('.sql') ? inSql : PROGRAMS.test(file) ? inPrograms : () => [];
+    return find(read(file)).map((line) => `${file}:${line}: ${problem}`);
+  });
+
+const openings = findInComments(findSqlOpenings, findOpenings, 'the comment opens with "Of" or "What"');
+const wide = findInComments(
+  findWideSqlComments,
+  findWideComments,
+  'the comment is wider than 100 columns',
+  files.filter((file) => !file.startsWith('test/statements/golden/')),
 );
-const wide = files
-  .filter((file) => !file.startsWith('test/statements/golden/'))
-  .flatMap((file) =>
-    (file.endsWith('.sql') ? findWideSqlComments : PROGRAMS.test(file) ? findWideComments : () => [])(read(file)).map(
-      (line) => `${file}:${line}: the comment is wider than 100 columns`,
-    ),
-  );
 const names = files
   .filter((file) => file.startsWith('migrations/'))
   .flatMap((file) => findInSchema(read(file)).map((name) => `${file}: retired in the schema: ${name}`));

@@ -73,21 +73,25 @@ test('a reorg reads the chain once for all lanes that have lost their last trans
     to: chainLength + 1,
     firstTransaction: 1,
   });
+  const values = [laneCount, chainLength + 1];
+  await client.query(
+    `insert into lane_hours (subnetwork_id, hour, transactions, fees, gas, last_seen)
+     select lane, 0, 2, 0, 0, $2::bigint from generate_series(2, 1 + $1::integer) lane`,
+    values,
+  );
+  await client.query(
+    `insert into lanes (subnetwork_id, transaction_count, fees, gas, first_seen, last_seen)
+     select lane, 2, 0, 0, lane, $2::bigint from generate_series(2, 1 + $1::integer) lane`,
+    values,
+  );
+  const chainBlock = {
+    index: chainLength + 1,
+    chainTime: BigInt(chainLength + 1),
+    blocks: 1,
+    redBlocks: 0,
+    work: 1n,
+  };
   for (let lane = 2; lane < 2 + laneCount; lane += 1) {
-    for (const table of ['lane_hours', 'lanes'])
-      await client.query(
-        table === 'lanes'
-          ? 'insert into lanes (subnetwork_id, transaction_count, fees, gas, first_seen, last_seen) values ($1, 2, 0, 0, $2, $3)'
-          : 'insert into lane_hours (subnetwork_id, hour, transactions, fees, gas, last_seen) values ($1, 0 * $2::integer, 2, 0, 0, $3)',
-        [lane, lane, chainLength + 1],
-      );
-    const chainBlock = {
-      index: chainLength + 1,
-      chainTime: BigInt(chainLength + 1),
-      blocks: 1,
-      redBlocks: 0,
-      work: 1n,
-    };
     changes.of(LaneChanges).removed.add({
       key: 1,
       chainBlock,
