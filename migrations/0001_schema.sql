@@ -3968,8 +3968,8 @@ begin
   grant select on all tables in schema kaspa to kasgres_analyst;
   alter default privileges in schema kaspa grant select on tables to kasgres_analyst;
 
-  -- Who has the rights of a login sees how long its statements take, and may end them. For logins
-  -- that kasgres analysts has not made.
+  -- A role that has the rights of a login can see how long its statements take, and end them. The
+  -- indexer gets those of analysts whom `kasgres analysts` has not made.
   if exists (select from pg_roles where rolname = 'kasgres_indexer') then
     for each_login in
       select r.rolname from pg_auth_members m join pg_roles r on r.oid = m.member

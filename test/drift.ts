@@ -81,10 +81,10 @@ async function generateDatabase(): Promise<Files> {
     try {
       return {
         'packages/database/src/generated/database.ts': await generate({
-          // The same class; TypeScript tells apart its types for `import` and for `require`, which
-          // kysely-codegen uses.
+          // TypeScript regards Kysely's types for `import` and for `require`, which kysely-codegen
+          // uses, as different.
           db: kysely as unknown as GenerateOptions['db'],
-          // As the pool's own parsers give them: see packages/database/src/connect.ts.
+          // As the pool's own parsers give them: see packages/database/src/connection/connect.ts.
           dialect: new PostgresDialect({ dateParser: 'string', numericParser: 'string' }),
           typeMapping: { int8: 'bigint' },
           // The programs read tables; views are for people.

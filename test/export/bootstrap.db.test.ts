@@ -1,5 +1,5 @@
 /**
- * An export meets an index that begins again after a gap: states belong to the sink in their name,
+ * Exports while the index begins again after a gap: states belong to the sink in their path,
  * facts are complete, and a row that is accepted on both sides of a gap is in one file.
  */
 import { spawn } from 'node:child_process';

@@ -1,6 +1,6 @@
 /**
- * Finds retired words of docs/glossary.md in texts and in names, whose words are split first:
- * `coin` is in `findCoins`, not in `coinbase`.
+ * Finds retired words of docs/glossary.md in texts and in names. Names are split into words first:
+ * `findCoins` has the word `coin`, and `coinbase` does not.
  */
 
 /**

@@ -24,8 +24,8 @@ const { SEED: wanted = '1', HOSTILE_RATE = '0.1' } = process.env;
  */
 const EVERY_SEED = { hostileRate: Number(HOSTILE_RATE), applicationRate: APPLICATION_RATE };
 /**
- * The same in every run, so that a failure is due to the code; `SEED=random` tries other simulated
- * DAGs.
+ * Every run has the same seed, so that a new failure is due to the code. `SEED=random` tries other
+ * simulated DAGs.
  */
 export const SEED = wanted === 'random' ? String(randomInt(2 ** 32)) : wanted;
 

@@ -273,8 +273,8 @@ const filterOf = (subscriptions: readonly Subscription[]): CovenantFilter => ({
 });
 
 /**
- * The same with all addresses and covenants: a list of those of thousands of subscribers would take
- * longer than reading what happened to all.
+ * Returns a request for all subscriptions that reads the changes of every address and covenant:
+ * looking for those of thousands of subscribers would take longer.
  */
 export function requestForAll(subscriptions: Iterable<Subscription>): StepRequest {
   let withIds = false;

@@ -47,8 +47,8 @@ export function scriptsOfOneOwner(spending: Spending): bigint[] {
 }
 
 /**
- * Recognises a CoinJoin: several outputs of one amount, and enough input scripts for each to be a
- * participant with one or two of them.
+ * Returns whether the transaction looks like a CoinJoin: several of its outputs have the same
+ * amount, and there are enough input scripts for each participant to have one or two of these.
  */
 function isCollaborative({ inputs, equalOutputs }: Spending): boolean {
   const payers = new Set(inputs.map(({ script }) => script)).size;
