@@ -33,6 +33,8 @@ COPY packages/indexer/package.json packages/indexer/
 COPY packages/api/package.json packages/api/
 COPY packages/client/package.json packages/client/
 COPY packages/explorer/package.json packages/explorer/
+COPY packages/verification/package.json packages/verification/
+COPY packages/export/package.json packages/export/
 COPY packages/cli/package.json packages/cli/
 COPY packages/devnet/package.json packages/devnet/
 RUN npm ci --omit=dev --omit=optional --ignore-scripts --no-audit --no-fund

@@ -9,13 +9,13 @@
  * coinbases mature after --maturity scores. The database is on an embedded Postgres, or with
  * DATABASE_URL beside the one that it names. The process exits with 1 if a limit is exceeded.
  */
-import { checkAcceptance, checkInvariant4, checkInvariant7, checkInvariant8 } from '@kasgres/cli';
 import { connect, type Connection } from '@kasgres/database';
 import { type DagTransaction, HOSTILE_KINDS, type HostileKind, type HostileSize } from '@kasgres/devnet';
 import { DEFAULT_MEMORY_LIMIT_MB } from '@kasgres/indexer';
 import { normalizedMass, transientMass } from '@kasgres/kaspa';
 import { NodeClient } from '@kasgres/node';
 import { sleep } from '@kasgres/runtime';
+import { checkAcceptance, checkInvariant4, checkInvariant7, checkInvariant8 } from '@kasgres/verification';
 import { HonestPayments } from '../test/node/load/honest-payments.ts';
 import { HostileMiner } from '../test/node/load/hostile-miner.ts';
 import { freePort, type Program, startApi, startIndexer } from '../test/support/programs.ts';

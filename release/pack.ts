@@ -19,7 +19,20 @@ import { makeSbom } from './sbom.ts';
 const ROOT = join(import.meta.dirname, '..');
 const OUTPUT = join(ROOT, 'dist');
 const STAGE = join(OUTPUT, 'kasgres');
-const PACKAGES = ['cli', 'indexer', 'api', 'devnet', 'state', 'database', 'node', 'programs', 'kaspa', 'runtime'];
+const PACKAGES = [
+  'cli',
+  'verification',
+  'export',
+  'indexer',
+  'api',
+  'devnet',
+  'state',
+  'database',
+  'node',
+  'programs',
+  'kaspa',
+  'runtime',
+];
 const COMMAND = 'packages/cli/src/main';
 const POLYFILLS = 'release/es2024';
 /** The programs find these files by their place. */

@@ -3,9 +3,9 @@
  * its index satisfies the invariants of `kasgres verify`. A generator that spends a UTXO twice, or
  * makes a block that does not hash to its name, fails here.
  */
-import { checkInvariant12, checkInvariant4, checkInvariant7, checkInvariant8 } from '@kasgres/cli';
 import { createTestDatabase, type TestDatabase } from '@kasgres/database/testing';
 import { toHex } from '@kasgres/kaspa';
+import { checkInvariant12, checkInvariant4, checkInvariant7, checkInvariant8 } from '@kasgres/verification';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { RequestChain } from '../../bench/request-chain/chain.ts';
 import { clusterChain, indexChain } from '../../bench/request-chain/index-chain.ts';

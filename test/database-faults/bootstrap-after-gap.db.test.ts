@@ -5,8 +5,8 @@
  */
 import { type Connection, connect, inTransaction, isDatabaseUnavailable } from '@kasgres/database';
 import { sleep } from '@kasgres/runtime';
+import { checkInvariant4, checkUtxoCommitment } from '@kasgres/verification';
 import { afterAll, beforeEach, expect, test } from 'vitest';
-import { checkInvariant4, checkUtxoCommitment } from '@kasgres/cli';
 import { differencesOf, takeSnapshot } from '../invariants/snapshot.ts';
 import { type Program, startIndexerWithSmallBatches } from '../support/programs.ts';
 import { atRest } from '../support/harness.ts';

@@ -4,7 +4,7 @@
  * equals an undisturbed one (invariants 1 and 5).
  */
 import { afterAll, beforeEach, describe, expect, test } from 'vitest';
-import { checkUtxoCommitment } from '@kasgres/cli';
+import { checkUtxoCommitment } from '@kasgres/verification';
 import { loadedUtxos, pruneBeforeEarlierHour } from '../simulation/bootstraps-harness.ts';
 import { FAULTS, failAtEach, holdAt, prepareSteps, release, removeSteps, stopAt } from './held-steps.ts';
 import { emptyDatabase, expectRecovery, follow, openHarness } from './harness.ts';

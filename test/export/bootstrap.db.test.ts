@@ -2,11 +2,9 @@
  * Exports while the index begins again after a gap: states belong to the sink in their path,
  * facts are complete, and a row that is accepted on both sides of a gap is in one file.
  */
-import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { watch } from 'node:fs';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import type { TestDatabase } from '@kasgres/database/testing';
 import { sleep } from '@kasgres/runtime';
 import { expect, test, vi } from 'vitest';
@@ -20,11 +18,11 @@ import {
   withLowFinality,
 } from '../simulation/bootstraps-harness.ts';
 import { startIndexing } from '../support/simulated-dag.ts';
+import { startExport } from './command.ts';
 import { expectedState } from './expected.ts';
 import { hasReaders, readWithDuckDb } from './readers/readers.ts';
 import { expectWhole, exportTo, freshFolder, readManifest } from './harness.ts';
 
-const KASGRES = fileURLToPath(new URL('../../packages/cli/src/main.ts', import.meta.url));
 const RECORD = { ON_GAP: 'record' };
 const EXIT_RETRYABLE = 75;
 
@@ -103,16 +101,16 @@ test.skipIf(!hasReaders)('it exports the whole state of an index that begins aga
     ['blocks', 'transactions', 'network_hours'],
     ['utxos', 'addresses'],
   ];
-  const program = startExport(database, directory, [...facts, ...states]);
+  const program = startExport(database, [directory, ...facts, ...states, '--depth', '0']);
   // It writes a file a day: the first change of the directory is long before the states.
   const watcher = watch(directory, { recursive: true }, (_, file) => {
-    if (file?.startsWith('blocks') === true) program.pause();
+    if (file?.startsWith('blocks') === true) program.kill('SIGSTOP');
   });
   const stopped = once(watcher, 'change');
   await stopped;
   await beginAgainAndStop(harness);
   watcher.close();
-  program.resume();
+  program.kill('SIGCONT');
   expect(await program.ended).toEqual([0, expect.any(String)]);
   await expectStatesOfNow(directory, database, states);
 
@@ -142,32 +140,11 @@ test('it ends with 75 during the first catch-up', async () => {
   await indexer.stop();
   expect((await database.pool.query('select from checkpoint where first_catch_up')).rowCount).toBe(1);
   const directory = await freshFolder();
-  expect(await startExport(database, directory, ['blocks', 'utxos']).ended).toEqual([
+  expect(await startExport(database, [directory, 'blocks', 'utxos']).ended).toEqual([
     EXIT_RETRYABLE,
     expect.stringContaining('The index is in its first catch-up'),
   ]);
 });
-
-interface RunningExport {
-  pause: () => void;
-  resume: () => void;
-  /** Exit code, and what it printed. */
-  ended: Promise<[number | null, string]>;
-}
-
-function startExport({ url }: TestDatabase, directory: string, names: readonly string[]): RunningExport {
-  const program = spawn(process.execPath, [KASGRES, 'export', directory, ...names, '--depth', '0'], {
-    env: { ...process.env, DATABASE_URL: url },
-    stdio: ['ignore', 'ignore', 'pipe'],
-  });
-  const printed: string[] = [];
-  program.stderr.on('data', (data) => printed.push(String(data)));
-  return {
-    pause: () => program.kill('SIGSTOP'),
-    resume: () => program.kill('SIGCONT'),
-    ended: once(program, 'close').then(([code]) => [code as number | null, printed.join('')]),
-  };
-}
 
 test.skipIf(!hasReaders)('it exports once what is accepted before a gap and again after it', async () => {
   const harness = await createPruningHarness('export across a gap');

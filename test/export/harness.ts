@@ -5,10 +5,10 @@ import { existsSync, readdirSync } from 'node:fs';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { connect } from '@kasgres/database';
 import type { TestDatabase } from '@kasgres/database/testing';
+import { EXPORT_CONNECTION, type ExportRequest, type Manifest, planExport, runExport } from '@kasgres/export';
 import { expect, onTestFinished } from 'vitest';
-import { type ExportRequest, runExport } from '../../packages/cli/src/commands/export.ts';
-import type { Manifest } from '../../packages/cli/src/export/manifest.ts';
 import { expectedFacts } from './expected.ts';
 import { readWithDuckDb } from './readers/readers.ts';
 
@@ -29,8 +29,13 @@ export async function exportTo(
   { names = [], ...options }: Partial<ExportRequest> = {},
 ): Promise<{ lines: string[]; manifest: Manifest }> {
   const lines: string[] = [];
-  const code = await runExport(database.url, { directory, names, ...options }, (line) => lines.push(line));
-  expect(code, lines.join('\n')).toBe(0);
+  const plan = planExport({ directory, names, ...options });
+  const { pool, close } = connect({ url: database.url, applicationName: 'export', ...EXPORT_CONNECTION });
+  try {
+    await runExport(pool, plan, (line) => lines.push(line));
+  } finally {
+    await close();
+  }
   return { lines, manifest: await readManifest(directory) };
 }
 

@@ -5,8 +5,8 @@
 import { join } from 'node:path';
 import { upsertTags } from '@kasgres/database';
 import { insertCluster } from '@kasgres/database/testing';
+import { TABLES, VIEWS } from '@kasgres/export';
 import { expect, test } from 'vitest';
-import { TABLES, VIEWS } from '../../packages/cli/src/export/relations.ts';
 import { atRest, createHarness } from '../support/harness.ts';
 import { startIndexing } from '../support/simulated-dag.ts';
 import { expectedFacts, expectedState, OWNERS } from './expected.ts';

@@ -3,23 +3,16 @@
  * after a reorganisation of what it took for final. Its files always hold each row once, and no
  * other database is mixed in.
  */
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { readdirSync, watch } from 'node:fs';
 import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
-import { sleep } from '@kasgres/runtime';
+import { sleep, takeLock } from '@kasgres/runtime';
 import { expect, test } from 'vitest';
-import { runExport } from '../../packages/cli/src/commands/export.ts';
-import { describeError } from '../../packages/cli/src/error-message.ts';
-import { takeLock } from '../../packages/cli/src/start/lock.ts';
 import { atRest, indexFromScratch, createHarness, type Harness } from '../support/harness.ts';
 import { startIndexing } from '../support/simulated-dag.ts';
+import { startExport } from './command.ts';
 import { hasReaders } from './readers/readers.ts';
 import { expectWhole, exportTo, freshFolder, listFiles, readManifest } from './harness.ts';
-
-const KASGRES = fileURLToPath(new URL('../../packages/cli/src/main.ts', import.meta.url));
 
 /** One for each way of cutting. */
 const SOME = ['blocks', 'chain_blocks', 'outputs', 'network_hours'];
@@ -37,23 +30,19 @@ test.skipIf(!hasReaders)('killed at many places, an export is whole after the ne
   await index(harness);
   const directory = await freshFolder();
   const names = ['blocks', 'transactions', 'network_hours'];
-  const args = [KASGRES, 'export', directory, ...names, '--depth', '3'];
-  const env = { ...process.env, DATABASE_URL: database.url };
   let kills = 0;
   for (let changes = 3; ; changes *= 2) {
-    const program = spawn(process.execPath, args, { env, stdio: ['ignore', 'ignore', 'pipe'] });
+    const program = startExport(database, [directory, ...names, '--depth', '3']);
     let left = changes;
     // Drafts, files and manifests come and go: this many changes of the directory are let through.
     const watcher = watch(directory, { recursive: true }, () => {
       left -= 1;
       if (left === 0) program.kill('SIGKILL');
     });
-    const errors: string[] = [];
-    program.stderr.on('data', (data) => errors.push(String(data)));
-    const [code] = (await once(program, 'close')) as [number | null];
+    const [code, printed] = await program.ended;
     watcher.close();
     if (code === 0) break;
-    expect(code, errors.join('')).toBe(null);
+    expect(code, printed).toBe(null);
     kills += 1;
     const known = new Set(await knownPaths(directory));
     expect(
@@ -227,11 +216,9 @@ test('a directory that cannot be written is not a lost database', async () => {
   const directory = await freshFolder();
   await exportTo(directory, harness.database, { names: ['blocks'] });
   await mkdir(join(directory, 'manifest.json.tmp'));
-  const error: unknown = await exportTo(directory, harness.database, { names: ['blocks'] }).catch(
-    (reason: unknown) => reason,
-  );
-  expect(error).toMatchObject({ code: 'EISDIR' });
-  expect(describeError(error)).toMatch(/^EISDIR: illegal operation on a directory, open '.*manifest.json.tmp'$/);
+  const [code, printed] = await startExport(harness.database, [directory, 'blocks']).ended;
+  expect(code).toBe(1);
+  expect(printed).toMatch(/^EISDIR: illegal operation on a directory, open '.*manifest.json.tmp'$/m);
 });
 
 test('in the first catch-up, and while nothing is deep enough, there is nothing to export', async () => {
@@ -241,12 +228,10 @@ test('in the first catch-up, and while nothing is deep enough, there is nothing 
   await expect(exportTo(directory, database)).rejects.toThrow('Nothing is indexed in this database yet');
   simulatedDag.mine(10);
   await index(harness);
-  const lines: string[] = [];
-  const request = { directory, names: ['blocks'], depth: 1_000n };
-  const code = await runExport(database.url, request, (line) => lines.push(line));
-  expect([code, lines]).toEqual([
-    0,
-    ['no chain block is final at a depth of 1000 yet', 'Nothing new: all final rows are already exported.'],
+  const { lines } = await exportTo(directory, database, { names: ['blocks'], depth: 1_000n });
+  expect(lines).toEqual([
+    'no chain block is final at a depth of 1000 yet',
+    'Nothing new: all final rows are already exported.',
   ]);
 });
 

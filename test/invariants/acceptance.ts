@@ -2,10 +2,10 @@
  * Invariant 3: the accepted transactions of every chain block equal the node's list, in order.
  * `kasgres verify` checks only the order.
  */
-import { checkAcceptance } from '@kasgres/cli';
 import type { Connection } from '@kasgres/database';
 import { toHex, type Hash } from '@kasgres/kaspa';
 import { type NodeClient, NodeRpcError } from '@kasgres/node';
+import { checkAcceptance } from '@kasgres/verification';
 
 /** A pool, or a connection with a transaction. */
 type Queryable = Pick<Connection['pool'], 'query'>;

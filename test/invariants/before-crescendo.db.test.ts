@@ -3,8 +3,8 @@
  * archival node of testnet-10 with all blocks since genesis serves such blocks, and the checks must
  * accept them.
  */
-import { checkBlocks, checkTransactions, storedVariants } from '@kasgres/cli';
 import { getNetwork, transactionHash } from '@kasgres/kaspa';
+import { checkBlocks, checkTransactions, storedVariants } from '@kasgres/verification';
 import type { PoolClient } from 'pg';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { openHarness, type Harness } from './harness.ts';

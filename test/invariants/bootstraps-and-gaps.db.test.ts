@@ -7,7 +7,13 @@ import type { PoolClient } from 'pg';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { startAfterGap, startAgainAt, startAt } from '../simulation/start-at.ts';
 import { checkInvariant3 } from './acceptance.ts';
-import { checkGhostdag, checkInvariant4, checkInvariant7, checkInvariant8, checkUtxoCommitment } from '@kasgres/cli';
+import {
+  checkGhostdag,
+  checkInvariant4,
+  checkInvariant7,
+  checkInvariant8,
+  checkUtxoCommitment,
+} from '@kasgres/verification';
 import { differencesOf, stateOf, takeSnapshot } from './snapshot.ts';
 import { openHarness, type Harness } from './harness.ts';
 

@@ -2,8 +2,8 @@
  * The check of invariant 12 finds every manual change of correct clusters. Each change is rolled
  * back.
  */
-import { checkInvariant12 } from '@kasgres/cli';
 import { upsertTags } from '@kasgres/database';
+import { checkInvariant12 } from '@kasgres/verification';
 import { expect, test } from 'vitest';
 import { cluster } from '../simulation/clusters-harness.ts';
 import { atRest, createHarness } from '../support/harness.ts';

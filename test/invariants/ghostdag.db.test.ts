@@ -4,7 +4,7 @@
  */
 import type { PoolClient } from 'pg';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { checkGhostdag } from '@kasgres/cli';
+import { checkGhostdag } from '@kasgres/verification';
 import { PARAMS } from '../support/simulated-dag.ts';
 import { openHarness, type Harness } from './harness.ts';
 

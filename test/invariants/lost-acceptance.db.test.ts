@@ -5,7 +5,7 @@
  */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { finishFirstCatchUp } from '../../packages/indexer/src/apply/first-catch-up.ts';
-import { checkInvariant4, checkInvariant7, checkInvariant8, checkUtxoCommitment } from '@kasgres/cli';
+import { checkInvariant4, checkInvariant7, checkInvariant8, checkUtxoCommitment } from '@kasgres/verification';
 import { openHarness, type Harness } from './harness.ts';
 
 const ROUNDS = 120;

@@ -12,7 +12,7 @@ import {
   checkInvariant8,
   checkTransactions,
   findSince,
-} from '@kasgres/cli';
+} from '@kasgres/verification';
 import { checkInvariant3 } from './acceptance.ts';
 import { differencesOf, takeSnapshot } from './snapshot.ts';
 import { openHarness, type Harness } from './harness.ts';

@@ -9,9 +9,9 @@ import { createTestDatabase, type TestDatabase } from '@kasgres/database/testing
 import { UtxoSetServer } from '@kasgres/devnet';
 import { fromHex, getNetwork, toHex, type Utxo } from '@kasgres/kaspa';
 import { NodeClient, NodeRpcError, readUtxoSet } from '@kasgres/node';
+import { checkUtxoCommitment } from '@kasgres/verification';
 import { blueScoreOfMove } from '../../packages/indexer/src/bootstrap/bootstrap-block.ts';
 import { holdAt, release, prepareSteps, untilOneWaits } from '../database-faults/held-steps.ts';
-import { checkUtxoCommitment } from '@kasgres/cli';
 import { differencesOf, stateOf, takeSnapshot } from '../invariants/snapshot.ts';
 import { untilAtRest } from '../support/harness.ts';
 import { findKaspad, Kaspad } from '../support/kaspad.ts';

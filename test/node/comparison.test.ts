@@ -4,10 +4,10 @@
  * test/support/compare/comparison.ts.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { checkUtxoCommitment } from '@kasgres/cli';
 import { foundedBy, type UtxoEntry } from '@kasgres/devnet';
 import { COINBASE_SUBNETWORK, fromHex, NATIVE_SUBNETWORK, scriptToAddress, toHex } from '@kasgres/kaspa';
 import { type NodeClient, type protocol, toTransactionMessage } from '@kasgres/node';
+import { checkUtxoCommitment } from '@kasgres/verification';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import type { ApiClient } from '../support/api-client.ts';
 import type { ApiResponse } from '../support/openapi.ts';

@@ -5,8 +5,8 @@
  */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { NodeClient } from '@kasgres/node';
+import { checkUtxoCommitment } from '@kasgres/verification';
 import { checkInvariant3 } from '../invariants/acceptance.ts';
-import { checkUtxoCommitment } from '@kasgres/cli';
 import { differencesOf, stateOf, takeSnapshot } from '../invariants/snapshot.ts';
 import { snapshotOfFreshIndex } from '../support/harness.ts';
 import { findKaspad, Kaspad } from '../support/kaspad.ts';

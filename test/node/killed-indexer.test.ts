@@ -6,12 +6,12 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { createTestDatabase, type TestDatabase } from '@kasgres/database/testing';
 import { NodeClient } from '@kasgres/node';
-import { checkUtxoCommitment } from '@kasgres/cli';
 import { differencesOf, takeSnapshot } from '../invariants/snapshot.ts';
 import { expectInvariants, snapshotOfFreshIndex, untilAtRest } from '../support/harness.ts';
 import { findKaspad, Kaspad } from '../support/kaspad.ts';
 import { Load } from './load/load.ts';
 import { Random } from '@kasgres/devnet';
+import { checkUtxoCommitment } from '@kasgres/verification';
 import { SecondNode } from './load/second-node.ts';
 import { type Program, startIndexer } from '../support/programs.ts';
 

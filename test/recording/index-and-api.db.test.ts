@@ -5,12 +5,12 @@
  * is the recorded `expected.json`). `RECORDING=DIR npm run test:recording`; the default is the
  * small recording beside this file.
  */
-import { checkInvariant4, checkInvariant7, checkInvariant8 } from '@kasgres/cli';
 import { createKey } from '@kasgres/database';
 import { createTestDatabase, type TestDatabase } from '@kasgres/database/testing';
 import { NodeServer } from '@kasgres/devnet';
 import { decodeAddress, scriptToAddress, toHex, type Utxo } from '@kasgres/kaspa';
 import { NodeClient, type protocol } from '@kasgres/node';
+import { checkInvariant4, checkInvariant7, checkInvariant8 } from '@kasgres/verification';
 import type { Pool } from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { listCursors, transactions } from '../api/listings.ts';

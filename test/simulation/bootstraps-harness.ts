@@ -11,8 +11,8 @@ import {
 import { getNetwork, toHex, type Utxo } from '@kasgres/kaspa';
 import { NodeClient } from '@kasgres/node';
 import { expect } from 'vitest';
-import { checkUtxoCommitment } from '@kasgres/cli';
 import { hardPruningPoints } from '@kasgres/devnet/testing';
+import { checkUtxoCommitment } from '@kasgres/verification';
 import { onTestEnd, atRest, expectRight, createHarness, type Harness } from '../support/harness.ts';
 import { stateOf, storedState, sumOf, utxosAtSink } from '../support/oracle.ts';
 import { type RunningIndexer, startIndexing, SimulatedDag } from '../support/simulated-dag.ts';

@@ -3,12 +3,12 @@
  * or are clustered after it; merges of removed chain blocks are undone; and clustering continues
  * above the new bootstrap block with the existing merges, names and limits.
  */
-import { checkInvariant12, checkInvariant4 } from '@kasgres/cli';
 import { approveCluster, listClustersAtLimit, upsertTags } from '@kasgres/database';
 import type { TestDatabase } from '@kasgres/database/testing';
 import { addressToScript, getNetwork, scriptToAddress } from '@kasgres/kaspa';
 import { expect, test, vi } from 'vitest';
 import { payment, scriptOf } from '@kasgres/devnet/testing';
+import { checkInvariant12, checkInvariant4 } from '@kasgres/verification';
 import { differencesOf } from '../invariants/snapshot.ts';
 import { cluster, clusterSnapshot, expectedClustersOfIndex, type Options, storedClusters } from './clusters-harness.ts';
 import { freshDatabase } from '../support/harness.ts';

@@ -1,13 +1,13 @@
 /**
  * Clustering of a test's index, its stored clusters, and the oracle of clusters and change links.
  */
-import { checkInvariant12 } from '@kasgres/cli';
 import type { Connection } from '@kasgres/database';
 import type { TestDatabase } from '@kasgres/database/testing';
 import { clusteringOptions, createMetrics, envSchema, keepClustering, openClusteringDatabase } from '@kasgres/indexer';
 import { toHex, type Transaction, transactionHash } from '@kasgres/kaspa';
 import { createLogger, createRegistry } from '@kasgres/runtime';
 import { type ClusteringOptions, clusterStep, flagStep } from '@kasgres/state';
+import { checkInvariant12 } from '@kasgres/verification';
 import { expect } from 'vitest';
 import { differencesOf, type Snapshot } from '../invariants/snapshot.ts';
 import type { SimulatedDag } from '../support/simulated-dag.ts';

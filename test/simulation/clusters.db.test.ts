@@ -2,11 +2,11 @@
  * Invariant 12: clusters follow from the chain alone. After any reorgs, failures and steps, they
  * are those of a fresh index and of the oracle.
  */
-import { checkInvariant12, checkInvariant4 } from '@kasgres/cli';
 import { approveCluster, listClustersAtLimit, rejectHeldMerges, upsertTags } from '@kasgres/database';
 import type { TestDatabase } from '@kasgres/database/testing';
 import { fromHex } from '@kasgres/kaspa';
 import { sleep } from '@kasgres/runtime';
+import { checkInvariant12, checkInvariant4 } from '@kasgres/verification';
 import { expect, test, vi } from 'vitest';
 import {
   acceptedSpending,

@@ -5,8 +5,8 @@
 import type { NodeState } from '@kasgres/devnet';
 import { getNetwork } from '@kasgres/kaspa';
 import { FatalError } from '@kasgres/runtime';
+import { checkInvariant4 } from '@kasgres/verification';
 import { afterEach, expect, test, vi } from 'vitest';
-import { checkInvariant4 } from '@kasgres/cli';
 import { differencesOf, stateOf, takeSnapshot } from '../invariants/snapshot.ts';
 import { endWaitingSession, holdAt, prepareSteps, release, untilOneWaits } from '../database-faults/held-steps.ts';
 import {

@@ -2,13 +2,13 @@
  * Inscriptions follow the chain through reorgs: they are what the decoders find in what the node's
  * chain accepts.
  */
-import { checkInvariant4 } from '@kasgres/cli';
 import { toHex, type ScriptPublicKey } from '@kasgres/kaspa';
 import { decodeInscriptions, revealedProgram } from '@kasgres/programs';
 import { backfillInscriptions } from '@kasgres/state';
 import type { Pool } from 'pg';
 import { expect, test } from 'vitest';
 import { scriptOf } from '@kasgres/devnet/testing';
+import { checkInvariant4 } from '@kasgres/verification';
 import { atRest, createHarness, expectRight } from '../support/harness.ts';
 import { envelope, pay, scriptHashOf } from '../support/inscribed-payments.ts';
 import { mineRewards } from '../support/lane-payments.ts';

@@ -2,8 +2,8 @@
  * Each transaction may name another subnetwork (a lane), so an index keeps only some of them in
  * memory and looks up the others.
  */
-import { checkInvariant4 } from '@kasgres/cli';
 import { toHex, type TransactionInput } from '@kasgres/kaspa';
+import { checkInvariant4 } from '@kasgres/verification';
 import type { Pool } from 'pg';
 import { expect, test } from 'vitest';
 import { atRest, expectRight, createHarness } from '../support/harness.ts';

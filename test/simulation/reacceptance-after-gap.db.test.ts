@@ -4,9 +4,9 @@
  * docs/adr/0007-rollups.md); their row names the later chain block, and the former one when a reorg
  * undoes that (invariant 7).
  */
-import { checkInvariant12, checkInvariant4, checkInvariant7 } from '@kasgres/cli';
 import type { TestDatabase } from '@kasgres/database/testing';
 import type { DagTransaction } from '@kasgres/devnet';
+import { checkInvariant12, checkInvariant4, checkInvariant7 } from '@kasgres/verification';
 import { expect, test, vi } from 'vitest';
 import { restoreFromBeforeGap } from '../../packages/indexer/src/apply/before-gap.ts';
 import { checkInvariant3 } from '../invariants/acceptance.ts';

@@ -4,8 +4,8 @@
  */
 import { insertCluster } from '@kasgres/database/testing';
 import { expect, test } from 'vitest';
-import { checkInvariant4 } from '@kasgres/cli';
 import { FILLED_TABLES } from '@kasgres/state';
+import { checkInvariant4 } from '@kasgres/verification';
 import { finishFirstCatchUp } from '../../packages/indexer/src/apply/first-catch-up.ts';
 import { countUnmerged } from '../support/count-unmerged.ts';
 import { atRest, expectRight, createHarness } from '../support/harness.ts';

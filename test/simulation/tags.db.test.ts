@@ -1,8 +1,8 @@
 /** The flags of tagged scripts (`balances.is_tagged`), in any order of indexing and tagging. */
 import { type Attribution, replaceSources, toAttribution, upsertTags } from '@kasgres/database';
 import type { TestDatabase } from '@kasgres/database/testing';
+import { checkInvariant4 } from '@kasgres/verification';
 import { expect, test } from 'vitest';
-import { checkInvariant4 } from '@kasgres/cli';
 import { cluster, expectSameClusters } from './clusters-harness.ts';
 import { atRest, freshDatabase, createHarness, type Harness } from '../support/harness.ts';
 import { startIndexing } from '../support/simulated-dag.ts';

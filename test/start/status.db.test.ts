@@ -9,9 +9,9 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createTestDatabase, type TestDatabase } from '@kasgres/database/testing';
+import { takeLock } from '@kasgres/runtime';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import { paste } from './started.ts';
-import { takeLock } from '../../packages/cli/src/start/lock.ts';
 import { openHarness, type Harness } from '../api/harness.ts';
 
 /** An index with its API. */

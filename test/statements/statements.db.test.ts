@@ -46,9 +46,6 @@ test('only statements that name roles, indexes or tables at run time are not che
   expect(Object.fromEntries([...unread].map(([file, { length }]) => [file, length]))).toMatchInlineSnapshot(`
     {
       "packages/cli/src/commands/sql.ts": 1,
-      "packages/cli/src/verify/queries.ts": 1,
-      "packages/cli/src/verify/since.ts": 1,
-      "packages/cli/src/verify/stored-transactions.ts": 1,
       "packages/database/src/clusters/cluster-tags.ts": 2,
       "packages/database/src/connection/channels.ts": 1,
       "packages/database/src/logins/analysts.ts": 8,
@@ -66,6 +63,9 @@ test('only statements that name roles, indexes or tables at run time are not che
       "packages/state/src/balances/script-activity/look-up.ts": 1,
       "packages/state/src/inscriptions/read.ts": 3,
       "packages/state/src/queryable.ts": 2,
+      "packages/verification/src/queries.ts": 1,
+      "packages/verification/src/since.ts": 1,
+      "packages/verification/src/stored-transactions.ts": 1,
     }
   `);
 });

@@ -4,12 +4,12 @@
  */
 import { randomInt } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { checkGhostdag, checkInvariant4, checkInvariant7, checkInvariant8 } from '@kasgres/cli';
 import { type Connection, isDatabaseUnavailable } from '@kasgres/database';
 import { createTestDatabase, type TestDatabase } from '@kasgres/database/testing';
 import type { FaultPlan, SimulatedNodeOptions, SimulationOptions } from '@kasgres/devnet';
 import { toHex } from '@kasgres/kaspa';
 import { NodeClient, NodeUnavailableError } from '@kasgres/node';
+import { checkGhostdag, checkInvariant4, checkInvariant7, checkInvariant8 } from '@kasgres/verification';
 import { expect, onTestFinished } from 'vitest';
 import { checkInvariant3 } from '../invariants/acceptance.ts';
 import { differencesOf, findOpenVariants, type Snapshot, takeSnapshot } from '../invariants/snapshot.ts';

@@ -2,11 +2,10 @@
  * The database, node and API that a command uses: those of the environment, else those that `start`
  * wrote into DATA_DIR, else the defaults. Addresses of two instances are never mixed.
  */
-import { FatalError, readEnv } from '@kasgres/runtime';
+import { FatalError, isLockHeld, readEnv } from '@kasgres/runtime';
 import { apiUrlOf } from './api-status.ts';
 import { dataDirAt, findRuntimeFile } from './data-dir.ts';
 import { type CliEnv, cliEnvSchema } from './env.ts';
-import { isLockHeld } from './start/lock.ts';
 
 export interface DatabaseAddress {
   url: string;

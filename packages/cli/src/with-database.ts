@@ -1,11 +1,11 @@
 /** The database connection of a command. */
 import { checkSchema, type Connection, connect, type ConnectOptions } from '@kasgres/database';
+import { isLockHeld } from '@kasgres/runtime';
 import { type DatabaseAddress, getDatabase } from './addresses.ts';
 import { printMessage } from './command-line.ts';
 import { dataDirAt } from './data-dir.ts';
 import { readCliEnv } from './env.ts';
 import { describeDatabaseProblem, nameOfDatabase } from './error-message.ts';
-import { isLockHeld } from './start/lock.ts';
 
 interface Options extends Partial<Omit<ConnectOptions, 'url'>> {
   /** By default that of the environment, or of the last `start`, which is printed on a terminal. */

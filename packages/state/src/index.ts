@@ -3,6 +3,7 @@
  * "Derived state").
  */
 export { BalanceDeltas } from './balances/balance-deltas.ts';
+export { findBootstrap } from './bootstrap.ts';
 export { countTouched } from './balances/write.ts';
 export { type ClusteringOptions, clusterStep, flagStep, type Step } from './clusters/step.ts';
 export { findContested } from './contested-outputs/contested-outputs.ts';

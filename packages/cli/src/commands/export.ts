@@ -1,32 +1,19 @@
 /** `kasgres export` writes views or tables to Parquet files, for other engines (docs/export.md). */
-import { mkdir } from 'node:fs/promises';
-import { join, resolve } from 'node:path';
 import { isDatabaseUnavailable, isRetryableDatabaseError } from '@kasgres/database';
-import { getNetwork } from '@kasgres/kaspa';
+import {
+  CatchingUpError,
+  EXPORT_CONNECTION,
+  type ExportRequest,
+  listNames,
+  planExport,
+  runExport,
+  VIEWS,
+} from '@kasgres/export';
 import { EXIT_CLEAN, EXIT_RETRYABLE, FatalError } from '@kasgres/runtime';
 import { Command } from 'commander';
-import type { Pool, PoolClient } from 'pg';
 import { z } from 'zod';
-import { getDatabase } from '../addresses.ts';
 import { argument, printMessage } from '../command-line.ts';
-import { readCliEnv } from '../env.ts';
-import { findBootstrap } from '../verify/queries.ts';
-import { CatchingUpError, Exporter } from '../export/exporter.ts';
-import { findDatabase } from '../export/find-database.ts';
-import { emptyManifest, findManifest, LOCK, type Manifest } from '../export/manifest.ts';
-import { ExportProgress } from '../export/progress.ts';
-import { type Fact, REFERRED_TO, type Relation, TABLES, VIEWS } from '../export/relations.ts';
-import { takeLock } from '../start/lock.ts';
 import { withDatabase } from '../with-database.ts';
-
-const CONNECTION = {
-  // A busy server may take long.
-  connectTimeoutMs: 60_000,
-  // One reads in a long transaction. The other checks the current bootstrap block.
-  max: 2,
-  // Pieces must be read by index, but the planner misjudges `unnest`.
-  settings: { enable_seqscan: 'off', random_page_cost: '1.1' },
-};
 
 const blueScore = argument(
   z
@@ -59,13 +46,6 @@ Queries on the exported files:
 Exit code 0: everything is exported; 1: a problem must be corrected first; 75: try again later.
 `;
 
-interface Options {
-  raw?: true;
-  depth?: bigint;
-  from?: string;
-  until?: string;
-}
-
 export function exportCommand(): Command {
   return new Command('export')
     .description('write final rows of views or tables to Parquet files by day')
@@ -80,35 +60,19 @@ export function exportCommand(): Command {
     .option('--from <day>', 'first day (UTC), such as 2025-06-01', day)
     .option('--until <day>', 'last day (UTC)', day)
     .addHelpText('after', HELP)
-    .action(async (directory: string, names: string[], options: Options) => {
-      process.exitCode = await runExport((await getDatabase(readCliEnv())).url, { directory, names, ...options });
+    .action(async (directory: string, names: string[], options: Omit<ExportRequest, 'directory' | 'names'>) => {
+      process.exitCode = await exportTo({ directory, names, ...options });
     });
 }
 
-export interface ExportRequest extends Options {
-  directory: string;
-  names: readonly string[];
-}
-
-export async function runExport(
-  databaseUrl: string,
-  request: ExportRequest,
-  print: (line: string) => void = printMessage,
-): Promise<number> {
-  const directory = resolve(request.directory);
-  const work = { ...request, ...choose(request), directory };
-  await mkdir(directory, { recursive: true });
-  const lock = await takeLock(
-    join(directory, LOCK),
-    (processId) =>
-      `Another export (process ${processId}) is writing into ${directory}. Wait until it has finished, or name another directory.`,
-  );
+async function exportTo(request: ExportRequest): Promise<number> {
+  const plan = planExport(request);
   try {
-    const options = { ...CONNECTION, address: { url: databaseUrl } };
-    return await withDatabase('export', ({ pool }) => exportFrom(pool, work, print), options);
+    await withDatabase('export', ({ pool }) => runExport(pool, plan, printMessage), EXPORT_CONNECTION);
+    return EXIT_CLEAN;
   } catch (error) {
     if (error instanceof CatchingUpError) {
-      print(
+      printMessage(
         'The index is in its first catch-up. The exported files are complete. Run the command again when kasgres status reports that it is over.',
       );
       return EXIT_RETRYABLE;
@@ -119,81 +83,7 @@ export async function runExport(
     if (!isDatabaseUnavailable(failure) && !isRetryableDatabaseError(failure)) throw error;
     const message =
       error instanceof FatalError ? error.message : `The database was lost (${(error as Error).message}).`;
-    print(`${message} The exported files are complete. Run the command again to continue.`);
+    printMessage(`${message} The exported files are complete. Run the command again to continue.`);
     return EXIT_RETRYABLE;
-  } finally {
-    await lock.release();
   }
-}
-
-async function exportFrom(
-  pool: Pool,
-  { directory, raw, depth, from, until, facts, states }: ExportRequest & ReturnType<typeof choose>,
-  print: (line: string) => void,
-): Promise<number> {
-  const client = await pool.connect();
-  try {
-    const manifest = await openManifest(client, directory, raw === true);
-    const exporter = new Exporter({
-      pool,
-      client,
-      directory,
-      schema: raw ? 'public' : 'kaspa',
-      facts,
-      states,
-      depth: depth ?? getNetwork(manifest.network).settledDepth,
-      from,
-      until,
-      manifest,
-      progress: new ExportProgress(print),
-    });
-    const hasNew = await exporter.run();
-    if (!hasNew) print('Nothing new: all final rows are already exported.');
-    return EXIT_CLEAN;
-  } finally {
-    // It may be in the middle of a response.
-    client.release(true);
-  }
-}
-
-/** @throws {CatchingUpError} during the first catch-up, before anything is written */
-async function openManifest(client: PoolClient, directory: string, raw: boolean): Promise<Manifest> {
-  const about = await findDatabase(client);
-  if (about === undefined) throw new FatalError('Nothing is indexed in this database yet.');
-  if ((await findBootstrap(client))?.isCatchingUp !== false) throw new CatchingUpError();
-  const { network, database } = about;
-  const manifest = (await findManifest(directory)) ?? emptyManifest({ network, database, raw });
-  const refuse = (what: string): never => {
-    throw new FatalError(`${directory} holds ${what}. Name another directory.`);
-  };
-  if (manifest.network !== network) refuse(`an export of ${manifest.network}, and this database is of ${network}`);
-  if (manifest.raw !== raw) refuse(manifest.raw ? 'tables (--raw), not views' : 'views, not tables (--raw)');
-  if (raw && manifest.database !== database) refuse('tables of another database, which have other keys');
-  return manifest;
-}
-
-function choose({ names, raw }: ExportRequest): { facts: Record<string, Fact>; states: string[] } {
-  const known: Readonly<Record<string, Relation>> = raw === true ? TABLES : VIEWS;
-  const facts: Record<string, Fact> = {};
-  const states: string[] = [];
-  const isDefault = (name: string): boolean => known[name]?.kind === 'fact' || known[name] === REFERRED_TO;
-  const wanted = names.length > 0 ? names : Object.keys(known).filter(isDefault);
-  for (const name of new Set(wanted)) {
-    const relation = known[name];
-    if (relation === undefined || relation.kind === 'left out') {
-      const reason = relation === undefined ? 'there is no such view or table' : relation.reason;
-      throw new FatalError(
-        `${name} cannot be exported (${reason}). Facts: ${listNames(known, 'fact')}. States: ${listNames(known, 'state')}.`,
-      );
-    }
-    if (relation.kind === 'fact') facts[name] = relation;
-    else states.push(name);
-  }
-  return { facts, states };
-}
-
-function listNames(relations: Readonly<Record<string, Relation>>, kind: Relation['kind']): string {
-  return Object.keys(relations)
-    .filter((name) => relations[name]?.kind === kind)
-    .join(', ');
 }

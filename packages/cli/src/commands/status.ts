@@ -6,7 +6,7 @@ import { findApiStatus } from '../api-status.ts';
 import { nameOfDatabase } from '../error-message.ts';
 import { print } from '../command-line.ts';
 import type { Queryable } from '@kasgres/state';
-import { findUtxoSetLoad } from '../verify/queries.ts';
+import { findUtxoSetLoad } from '../utxo-set-load.ts';
 import { withDatabase } from '../with-database.ts';
 import { statusLines } from './status-lines.ts';
 

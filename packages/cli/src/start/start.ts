@@ -6,7 +6,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { migrate } from '@kasgres/database';
-import { Shutdown } from '@kasgres/runtime';
+import { Shutdown, takeLock } from '@kasgres/runtime';
 import { apiUrlOf, findExplorer } from '../api-status.ts';
 import { printBlocking } from '../commands/migrate.ts';
 import { type DataDir, findRuntimeFile, isOwnDatabase, makeDataDir, writeRuntimeFile } from '../data-dir.ts';
@@ -18,7 +18,6 @@ import { type StopRequests, watchStopRequests } from '../stop-requests.ts';
 import { type CheckedDatabase, openCheckedDatabase } from './checked-database.ts';
 import { prepareDatabase, readDemo, startSimulatedNode } from './demo.ts';
 import { commandInShell, greetingLines } from './greeting.ts';
-import { takeLock } from './lock.ts';
 import { checkChainOfSimulatedNode, checkFitsSimulatedNode, checkNodes } from './node-check.ts';
 import { checkPorts, metricsPorts } from './ports.ts';
 import { followIndex, waitUntilUsable } from './progress.ts';

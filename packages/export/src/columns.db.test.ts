@@ -1,8 +1,8 @@
 import { inTransaction } from '@kasgres/database';
+import { copyOut, type OnField } from '@kasgres/database/copy-out';
 import { createTestDatabase, type TestDatabase } from '@kasgres/database/testing';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { columnTypeOf } from './export/columns.ts';
-import { copyOut } from './copy-rows.ts';
+import { columnTypeOf } from './columns.ts';
 
 let database: TestDatabase;
 
@@ -14,34 +14,18 @@ afterAll(async () => {
   await database.drop();
 });
 
-function ignore(): void {}
-
-function never(): void {
-  throw new Error('There is no row');
-}
-
-/** Copies in a transaction, as an export does, on a connection of the pool. */
-async function copy(...[query, onField, onRow]: Tail<Parameters<typeof copyOut>>): Promise<number> {
-  const client = await database.pool.connect();
-  try {
-    return await inTransaction(client, () => copyOut(client, query, onField, onRow));
-  } finally {
-    client.release();
-  }
-}
-
-type Tail<List> = List extends [unknown, ...infer Rest] ? Rest : never;
-
 /** The values of one column of this type and name, as they go into a file. */
 async function valuesOf(values: string, typeName: string, { column = 'x', modifier = -1 } = {}): Promise<unknown[]> {
   const type = columnTypeOf(column, typeName, modifier);
   const read: unknown[] = [];
   const query = `select x${type.cast} from (values ${values}) v (x)`;
-  await copy(
-    query,
-    (_, bytes) => read.push(bytes === undefined ? null : type.decode(bytes)),
-    () => {},
-  );
+  const onField: OnField = (_, bytes) => read.push(bytes === undefined ? null : type.decode(bytes));
+  const client = await database.pool.connect();
+  try {
+    await inTransaction(client, () => copyOut(client, query, onField, () => {}));
+  } finally {
+    client.release();
+  }
   return read;
 }
 
@@ -83,36 +67,4 @@ test('it exports empty lists, lists with nulls and of bytes, and unknown types a
   expect(await valuesOf(`(array['\\x00ff'::bytea, ''])`, '_bytea')).toEqual([[Buffer.from([0, 255]), Buffer.alloc(0)]]);
   const [interval] = await valuesOf(`(interval '1 day 2 hours')`, 'interval');
   expect(String(interval)).toBe('1 day 02:00:00');
-});
-
-test('it reads rows larger than a chunk, and no rows', async () => {
-  const [wide, after] = await valuesOf(`(repeat('ł', 3000000)), ('short')`, 'text');
-  expect(String(wide)).toBe('ł'.repeat(3_000_000));
-  expect(String(after)).toBe('short');
-  const rows = await copy(
-    'select i, null, i::text from generate_series(1, 100000) i',
-    () => {},
-    () => {},
-  );
-  expect(rows).toBe(100_000);
-  expect(await copy('select 1 where false', never, never)).toBe(0);
-});
-
-test('it reports an error of the query, and the connection stays usable', async () => {
-  const client = await database.pool.connect();
-  const query = 'select 1 / (100000 - i) from generate_series(1, 100000) i';
-  await expect(copyOut(client, query, ignore, ignore)).rejects.toThrow('division by zero');
-  expect(await copyOut(client, 'select 1', ignore, ignore)).toBe(1);
-  client.release();
-});
-
-test('it reports an error of the reader, ends the transaction, and the pool drops the connection', async () => {
-  const { pool } = database;
-  const { rows } = await pool.query<{ pid: number }>('select pg_backend_pid() as pid');
-  expect(pool.totalCount).toBe(1);
-  await expect(copy('select i from generate_series(1, 1000000) i', ignore, never)).rejects.toThrow('There is no row');
-  expect(pool.totalCount).toBe(0);
-  await expect
-    .poll(() => pool.query('select from pg_stat_activity where pid = $1', [rows[0]?.pid]), { timeout: 10_000 })
-    .toMatchObject({ rowCount: 0 });
 });

@@ -6,7 +6,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFile, writeFile } from 'node:fs/promises';
 import type { Socket } from 'node:net';
-import { FatalError } from '@kasgres/runtime';
+import { FatalError } from './run-program.ts';
 
 export interface HeldLock {
   release: () => Promise<void>;

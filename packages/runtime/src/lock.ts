@@ -6,8 +6,8 @@
  */
 import { existsSync } from 'node:fs';
 import { open } from 'node:fs/promises';
-import { FatalError } from '@kasgres/runtime';
 import { type HeldLock, type LockAttempt, tryFlock } from './flock.ts';
+import { FatalError } from './run-program.ts';
 
 const SQLITE_BUSY = 5;
 /** Longer than `isLockHeld` of another process takes. */

@@ -10,11 +10,11 @@ import { randomUUID } from 'node:crypto';
 import { type FileHandle, open, rm } from 'node:fs/promises';
 import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { copyChunks, cutRows } from '@kasgres/database/copy-out';
 import { type Hash, MuHash, toHex } from '@kasgres/kaspa';
 import { WorkerPool } from '@kasgres/runtime/worker-pool';
 import type { Queryable } from '@kasgres/state';
 import type { Pool, PoolClient } from 'pg';
-import { copyChunks, cutRows } from '../copy-rows.ts';
 
 const CHUNK_BYTES = 1024 * 1024;
 const CHUNKS_AHEAD = 2;

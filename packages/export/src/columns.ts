@@ -4,7 +4,7 @@
  * Postgres.
  */
 import type { Queryable } from '@kasgres/state';
-import type { SchemaElement } from 'hyparquet';
+import type { SchemaElement } from 'hyparquet-writer';
 
 type Scalar = boolean | number | bigint | Uint8Array | null;
 /** A value for hyparquet-writer. Strings are UTF-8 bytes. */

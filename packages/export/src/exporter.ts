@@ -7,8 +7,8 @@
 import { join } from 'node:path';
 import { inTransaction } from '@kasgres/database';
 import { FatalError } from '@kasgres/runtime';
+import { findBootstrap } from '@kasgres/state';
 import type { Pool, PoolClient } from 'pg';
-import { findBootstrap } from '../verify/queries.ts';
 import {
   type ChainBlock,
   dayOfTime,
@@ -22,11 +22,11 @@ import {
   startOfDay,
 } from './chain.ts';
 import { type Column, describeColumns, listColumns, selectRows, type Source } from './columns.ts';
+import { findUndone } from './find-undone.ts';
 import { type FactFiles, giveName, type Manifest, type Part, settle, writeManifest } from './manifest.ts';
 import { PartFile } from './part-file.ts';
 import type { ExportProgress } from './progress.ts';
 import type { Fact } from './relations.ts';
-import { findUndone } from './find-undone.ts';
 
 /** A file ends with the day, or after the segment of the chain that reaches this many rows. */
 const FILE_ROWS = 2_000_000;

@@ -216,3 +216,9 @@ export const TABLES: Readonly<Record<string, Relation>> = {
   webhooks: left('it belongs to the API, not the chain'),
   webhook_deliveries: left('it belongs to the API, not the chain'),
 };
+
+export function listNames(relations: Readonly<Record<string, Relation>>, kind: Relation['kind']): string {
+  return Object.keys(relations)
+    .filter((name) => relations[name]?.kind === kind)
+    .join(', ');
+}

@@ -7,9 +7,9 @@ import { closeSync, fstatSync, fsyncSync, openSync, renameSync, rmSync } from 'n
 import { mkdir } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import zlib from 'node:zlib';
+import { copyOut } from '@kasgres/database/copy-out';
 import { fileWriter, ParquetWriter } from 'hyparquet-writer';
 import type { PoolClient } from 'pg';
-import { copyOut } from '../copy-rows.ts';
 import type { Column, ParquetValue } from './columns.ts';
 
 const GROUP_ROWS = 65_536;

@@ -1,7 +1,7 @@
 /** A worker thread that computes the MuHash product of rows from utxo-commitment.ts. */
+import { readRows } from '@kasgres/database/copy-out';
 import { MuHash } from '@kasgres/kaspa';
 import { serveJobs } from '@kasgres/runtime/worker-pool';
-import { readRows } from '../copy-rows.ts';
 import type { HashedRows, HashJob } from './utxo-commitment.ts';
 
 const EMPTY = Buffer.alloc(0);
