@@ -29,6 +29,9 @@ COPY packages/programs/package.json packages/programs/
 COPY packages/node/package.json packages/node/
 COPY packages/database/package.json packages/database/
 COPY packages/state/package.json packages/state/
+COPY packages/reads/package.json packages/reads/
+COPY packages/chain-steps/package.json packages/chain-steps/
+COPY packages/webhooks/package.json packages/webhooks/
 COPY packages/indexer/package.json packages/indexer/
 COPY packages/api/package.json packages/api/
 COPY packages/client/package.json packages/client/

@@ -101,7 +101,7 @@ export async function withAttacked(payments: number, work: (attacked: Attacked) 
     const tls = { PORT: String(ports.tls), TLS_CERT_FILE: certificate, TLS_KEY_FILE: key };
     start('API with TLS', '../../packages/api/src/main.ts', tls, forApis);
     const preloaded = new URL('attacked-names.ts', import.meta.url).href;
-    start('webhooks', '../../packages/api/src/webhooks/main.ts', {
+    start('webhooks', '../../packages/webhooks/src/main.ts', {
       ...webhooks,
       NODE_OPTIONS: `--import ${preloaded}`,
       NAME_SERVER_PORT: String(nameServerPort),

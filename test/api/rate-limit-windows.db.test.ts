@@ -1,7 +1,7 @@
 /** Windows of rate limits in the database: charges of several processes, and refunds. */
 import { createTestDatabase, type TestDatabase } from '@kasgres/database/testing';
 import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest';
-import { openRateLimitDatabase } from '../../packages/api/src/index-state/database.ts';
+import { openRateLimitDatabase } from '../../packages/api/src/limits/connections.ts';
 import { PostgresWindows } from '../../packages/api/src/limits/postgres-windows.ts';
 
 let database: TestDatabase;

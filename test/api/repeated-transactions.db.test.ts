@@ -3,10 +3,10 @@
  * spend what others own. Responses have at most 16 of the blocks of a transaction with their
  * number, and the accepted spender of an output regardless of how many others there are.
  */
-import { NATIVE_SUBNETWORK, type Outpoint } from '@kasgres/kaspa';
-import { afterAll, beforeAll, expect, test } from 'vitest';
 import { assembleBlock, type DagTransaction, withDerived } from '@kasgres/devnet';
-import { verifyState } from '../../packages/state/src/registry.ts';
+import { NATIVE_SUBNETWORK, type Outpoint } from '@kasgres/kaspa';
+import { verifyState } from '@kasgres/state';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { acceptedHashIn, compareTransactions, readTransactions } from '../support/compare/transactions.ts';
 import { type Harness, openHarness } from './harness.ts';
 

@@ -5,8 +5,8 @@
  */
 import { toHex } from '@kasgres/kaspa';
 import { NodeRpcError } from '@kasgres/node';
+import { IndexReader } from '@kasgres/reads';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { IndexReader } from '../../packages/api/src/index-state/state.ts';
 import { completeStorageMasses } from '../../packages/api/src/resources/rpc/submitted/storage-masses.ts';
 import type { SubmittedTransaction } from '../../packages/api/src/resources/rpc/submitted/transaction.ts';
 import { walk } from '../support/listings.ts';

@@ -2,10 +2,10 @@
  * Covenant events of streams and webhooks: as exact and resumable as those of addresses, and equal
  * to what a naive model says.
  */
-import type { SubscribeOptions } from '../../packages/client/src/index.ts';
 import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { type SubscribeOptions } from '../../packages/client/src/index.ts';
 import { applicationDifferences } from '../support/applications.ts';
 import { CovenantFollower, describe } from '../support/covenant-follower.ts';
 import { startProgram } from '../support/programs.ts';
@@ -208,7 +208,7 @@ test('a webhook gets the same', { timeout: 120_000 }, async () => {
   const ids = [...new Set(before.map(({ covenantId }) => covenantId))].slice(-1000);
   const template = await busiestTemplate();
   const env = { nodeUrl: '', databaseUrl: harness.database.url };
-  const deliverer = startProgram('../../packages/api/src/webhooks/main.ts', env, variables);
+  const deliverer = startProgram('../../packages/webhooks/src/main.ts', env, variables);
   const receivers = [new WebhookReceiver(), new WebhookReceiver()];
   try {
     for (const receiver of receivers) await receiver.start();

@@ -2,15 +2,13 @@
  * Streams: exact and resumable, while the chain grows and reorganises and connections are cut at
  * random moments.
  */
-import { createClient, StreamError } from '../../packages/client/src/index.ts';
+import { type Message as StreamMessage, requireStart } from '@kasgres/chain-steps';
 import { createKey, revokeKey } from '@kasgres/database';
+import { EventLoopTurns, IndexReader } from '@kasgres/reads';
 import { createLogger } from '@kasgres/runtime';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { IndexReader } from '../../packages/api/src/index-state/state.ts';
-import { EventLoopTurns } from '../../packages/api/src/fairness/event-loop-turns.ts';
+import { createClient, StreamError } from '../../packages/client/src/index.ts';
 import { Follower } from '../../packages/api/src/stream/follower.ts';
-import type { Message as StreamMessage } from '../../packages/api/src/stream/messages.ts';
-import { requireStart } from '../../packages/api/src/stream/require-start.ts';
 import type { Subscriber } from '../../packages/api/src/stream/subscriber.ts';
 import { StreamFollower } from '../support/stream-follower.ts';
 import { UnreliableConnections } from '../support/unreliable-connections.ts';

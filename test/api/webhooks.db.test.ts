@@ -1,8 +1,8 @@
 /** Webhooks: exact, in order and at least once, with a receiver and a deliverer that fail. */
-import { createKey, revokeKey } from '@kasgres/database';
-import { decodeAddress, encodeAddress } from '@kasgres/kaspa';
 import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { createKey, revokeKey } from '@kasgres/database';
+import { decodeAddress, encodeAddress } from '@kasgres/kaspa';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { ApiClient } from '../support/api-client.ts';
 import { type Program, startProgram } from '../support/programs.ts';
@@ -36,7 +36,7 @@ const checked = (key = harness.api.key): ApiClient => new ApiClient(harness.api.
 
 function startDeliverer(more: Record<string, string> = {}): Program {
   const env = { nodeUrl: '', databaseUrl: harness.database.url };
-  const program = startProgram('../../packages/api/src/webhooks/main.ts', env, { ...variables, ...more });
+  const program = startProgram('../../packages/webhooks/src/main.ts', env, { ...variables, ...more });
   programs.push(program);
   return program;
 }

@@ -8,7 +8,7 @@ const COMMAND = 'packages/cli/src/main.ts';
 const PROGRAMS = [
   'packages/indexer/src/main.ts',
   'packages/api/src/main.ts',
-  'packages/api/src/webhooks/main.ts',
+  'packages/webhooks/src/main.ts',
   'packages/devnet/src/main.ts',
 ];
 /** `import … from '…'`, `export … from '…'`, `import '…'` and `import('…')`, but for types only. */

@@ -2,7 +2,7 @@
 import type { Mutant } from './mutant.ts';
 
 const STREAM = 'test/api/stream.db.test.ts';
-const STEPS = 'packages/api/src/stream/read-step.db.test.ts';
+const STEPS = 'packages/chain-steps/src/read-step.db.test.ts';
 const WEBHOOKS = 'test/api/webhooks.db.test.ts';
 const ENDPOINTS = 'test/api/endpoints.db.test.ts';
 
@@ -24,56 +24,56 @@ export const API_MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'stream-paged-reorganisation-confirms-off-the-chain',
-    file: 'packages/api/src/stream/step-statement.ts',
+    file: 'packages/chain-steps/src/step-statement.ts',
     find: 'where index is not null and blue_score >= c.blue_score + wanted.confirmations',
     replace: 'where blue_score >= c.blue_score + wanted.confirmations',
     tests: [STEPS],
   },
   {
     name: 'stream-confirms-one-block-late',
-    file: 'packages/api/src/stream/step-statement.ts',
+    file: 'packages/chain-steps/src/step-statement.ts',
     find: 'b.blue_score > least(fork.start_blue_score - wanted.confirmations, fork.blue_score)',
     replace: 'b.blue_score > least(fork.start_blue_score - wanted.confirmations + 1, fork.blue_score)',
     tests: [STEPS],
   },
   {
     name: 'stream-step-has-one-transaction-too-many',
-    file: 'packages/api/src/stream/step-statement.ts',
+    file: 'packages/chain-steps/src/step-statement.ts',
     find: 'where n = 1 or transactions <= ${maxTransactions}`;',
     replace: 'where n = 1 or transactions <= ${maxTransactions} + 1`;',
     tests: [STEPS],
   },
   {
     name: 'stream-shared-step-is-cut-by-changes',
-    file: 'packages/api/src/stream/read-step.ts',
+    file: 'packages/chain-steps/src/read-step.ts',
     find: "const isForAll = addresses === 'all' || covenants === 'all';",
     replace: 'const isForAll = false;',
     tests: [STEPS],
   },
   {
     name: 'stream-gives-every-message-an-id',
-    file: 'packages/api/src/stream/messages.ts',
+    file: 'packages/chain-steps/src/messages.ts',
     find: 'const id = isLast ? step.to : undefined;',
     replace: 'const id = step.to;',
-    tests: ['packages/api/src/stream/messages.test.ts'],
+    tests: ['packages/chain-steps/src/messages.test.ts'],
   },
   {
     name: 'stream-shows-balances-while-it-catches-up',
-    file: 'packages/api/src/stream/messages.ts',
+    file: 'packages/chain-steps/src/messages.ts',
     find: 'balance: step.hasBalances ? balance : null,',
     replace: 'balance,',
-    tests: ['packages/api/src/stream/messages.test.ts', STREAM],
+    tests: ['packages/chain-steps/src/messages.test.ts', STREAM],
   },
   {
     name: 'stream-sends-a-field-without-a-schema',
-    file: 'packages/api/src/stream/messages.ts',
+    file: 'packages/chain-steps/src/messages.ts',
     find: 'isCaughtUp: step.isCaughtUp,',
     replace: 'isCaughtUp: step.isCaughtUp, blueScore: Number(step.blueScore),',
     tests: [STREAM, WEBHOOKS],
   },
   {
     name: 'stream-crosses-a-gap',
-    file: 'packages/api/src/stream/step-statement.ts',
+    file: 'packages/chain-steps/src/step-statement.ts',
     find: 'least(index + ${sql.lit(MAX_CHAIN_BLOCKS)}, gap, up_to)',
     replace: 'least(index + ${sql.lit(MAX_CHAIN_BLOCKS)}, up_to)',
     tests: [STEPS],
@@ -87,7 +87,7 @@ export const API_MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'stream-covenant-event-has-only-the-template-that-it-reveals',
-    file: 'packages/api/src/stream/covenant-changes.ts',
+    file: 'packages/chain-steps/src/covenant-changes.ts',
     find: 'where id = coalesce(added.template_id, added.previous_template_id) limit 1',
     replace: 'where id = added.template_id limit 1',
     tests: ['test/api/stream-covenants.db.test.ts'],
@@ -102,17 +102,17 @@ export const API_MUTANTS: readonly Mutant[] = [
   // Webhooks.
   {
     name: 'webhook-cursor-moves-on-a-failed-delivery',
-    file: 'packages/api/src/webhooks/queue.ts',
+    file: 'packages/webhooks/src/queue.ts',
     find: 'if (locked[0]?.revision !== delivery.revision) return null;',
     replace: 'if (locked[0]?.revision !== delivery.revision) return null;\n        await this.#advance(db, delivery);',
-    tests: ['packages/api/src/webhooks/queue.db.test.ts', WEBHOOKS],
+    tests: ['packages/webhooks/src/queue.db.test.ts', WEBHOOKS],
   },
   {
     name: 'webhook-retries-without-a-growing-pause',
-    file: 'packages/api/src/webhooks/queue.ts',
+    file: 'packages/webhooks/src/queue.ts',
     find: 'FIRST_RETRY_MS * 2 ** (failures - 1)',
     replace: 'FIRST_RETRY_MS',
-    tests: ['packages/api/src/webhooks/webhooks.test.ts', 'packages/api/src/webhooks/queue.db.test.ts'],
+    tests: ['packages/webhooks/src/webhooks.test.ts', 'packages/webhooks/src/queue.db.test.ts'],
   },
   // Limits.
   {
@@ -152,7 +152,7 @@ export const API_MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'limits-scan-their-table',
-    file: 'packages/api/src/index-state/database.ts',
+    file: 'packages/api/src/limits/connections.ts',
     find: ", enable_seqscan: 'off'",
     replace: '',
     tests: ['test/api/rate-limit-windows.db.test.ts'],
@@ -160,10 +160,10 @@ export const API_MUTANTS: readonly Mutant[] = [
   // Statements of the API.
   {
     name: 'read-state-goes-backwards',
-    file: 'packages/api/src/index-state/latest-state.ts',
+    file: 'packages/reads/src/index-state/latest-state.ts',
     find: 'if (isNewer) this.#state = state;',
     replace: 'this.#state = state;',
-    tests: ['packages/api/src/index-state/latest-state.test.ts'],
+    tests: ['packages/reads/src/index-state/latest-state.test.ts'],
   },
   {
     name: 'read-page-repeats-its-cursor',

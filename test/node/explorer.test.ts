@@ -59,7 +59,7 @@ test.skipIf(findKaspad() === undefined)(
     });
     receiver.secret = hook.secret;
     const hooked = new StreamFollower(await listChain(), new Map(balances));
-    const startDeliverer = () => startProgram('../../packages/api/src/webhooks/main.ts', env, variables);
+    const startDeliverer = () => startProgram('../../packages/webhooks/src/main.ts', env, variables);
     let deliverer = startDeliverer();
     onTestFinished(() => deliverer.stop());
     const connections = new UnreliableConnections();

@@ -72,7 +72,7 @@ beforeAll(async () => {
   await untilAtRest(database.pool, node, indexer);
   const started = await startApi(env);
   api = started.program;
-  webhooks = startProgram('../../packages/api/src/webhooks/main.ts', env, {});
+  webhooks = startProgram('../../packages/webhooks/src/main.ts', env, {});
   ports = {
     'kasgres-indexer': indexerPort,
     'kasgres-api': portOf(await api.metricsUrl()),

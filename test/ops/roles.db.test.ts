@@ -165,7 +165,7 @@ describe('the programs under their own logins', () => {
     const more = { WEBHOOK_SECRET_KEY: randomBytes(32).toString('base64'), WEBHOOK_ALLOW: '127.0.0.1' };
     const { program, url } = await startApi({ nodeUrl, databaseUrl: urlOf('kasgres_api') }, undefined, more);
     const deliverer = startProgram(
-      '../../packages/api/src/webhooks/main.ts',
+      '../../packages/webhooks/src/main.ts',
       { nodeUrl, databaseUrl: urlOf('kasgres_webhooks') },
       more,
     );

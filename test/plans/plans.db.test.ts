@@ -6,10 +6,10 @@
  * same on every machine, unlike seconds.
  */
 import { readFileSync } from 'node:fs';
+import { readStep } from '@kasgres/chain-steps';
 import type { ClientBase, PoolClient, QueryConfig } from 'pg';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { MAX_EXAMINED } from '../../packages/api/src/pages/key-page.ts';
-import { readStep } from '../../packages/api/src/stream/read-step.ts';
 import { restoreFromBeforeGap } from '../../packages/indexer/src/apply/before-gap.ts';
 import { loadActivityAtFork } from '../../packages/state/src/balances/script-activity/look-up.ts';
 import { addressTransactions, addressUtxos } from '../api/listings.ts';

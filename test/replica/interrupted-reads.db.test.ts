@@ -4,10 +4,9 @@
  */
 import { type Connection, connect, type Database, migrate } from '@kasgres/database';
 import { startReplicatedPostgres } from '@kasgres/database/testing';
+import { IndexReader, toHttpError } from '@kasgres/reads';
 import { type Kysely, sql } from 'kysely';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { toHttpError } from '../../packages/api/src/http/errors.ts';
-import { IndexReader } from '../../packages/api/src/index-state/state.ts';
 
 const SOON = { timeout: 60_000 };
 /** Far above the time of a conflict, so that failed tests end, too. */

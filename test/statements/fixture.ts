@@ -10,9 +10,9 @@ import { openClusteringDatabase } from '@kasgres/indexer';
 import { NodeClient } from '@kasgres/node';
 import { createLogger, createRegistry } from '@kasgres/runtime';
 import { clusterStep, flagStep } from '@kasgres/state';
+import { secretBoxOpener } from '@kasgres/webhooks';
 import type { Pool } from 'pg';
 import { findExampleRequests } from '../../packages/api/src/docs/live-examples.ts';
-import { secretBoxOpener } from '../../packages/api/src/webhooks/secrets.ts';
 import { SimulatedDag, startIndexing } from '../support/simulated-dag.ts';
 
 const ROUNDS = 120;

@@ -1,6 +1,7 @@
 /**
  * Calls the functions of streams, webhooks, keys and reviews that send statements beside requests.
  */
+import { readStep, requireStart, type StepRequest } from '@kasgres/chain-steps';
 import {
   addUsage,
   approveCluster,
@@ -16,16 +17,13 @@ import {
   rejectHeldMerges,
   revokeKey,
 } from '@kasgres/database';
+import { findReplicaLag, isPreBootstrap, isReplica } from '@kasgres/reads';
+import { WebhookStore } from '@kasgres/webhooks';
 import { sql } from 'kysely';
 import { findExampleRequests } from '../../packages/api/src/docs/live-examples.ts';
-import { findReplicaLag, isReplica } from '../../packages/api/src/index-state/state.ts';
 import { PostgresWindows } from '../../packages/api/src/limits/postgres-windows.ts';
-import { isPreBootstrap } from '../../packages/api/src/resources/chain/segments.ts';
 import { PendingReads } from '../../packages/api/src/stream/pending-reads.ts';
-import { readStep, type StepRequest } from '../../packages/api/src/stream/read-step.ts';
-import { requireStart } from '../../packages/api/src/stream/require-start.ts';
-import { WebhookQueue } from '../../packages/api/src/webhooks/queue.ts';
-import { WebhookStore } from '../../packages/api/src/webhooks/store.ts';
+import { WebhookQueue } from '../../packages/webhooks/src/queue.ts';
 import { commit, UnknownCommitError } from '../../packages/database/src/connection/commit.ts';
 import type { Fixture } from './fixture.ts';
 import type { Recorder } from './recorder.ts';

@@ -22,10 +22,11 @@ export interface RecordedStatement {
 
 const ROOT = join(import.meta.dirname, '../..');
 /** The packages that use Kysely. */
-const SOURCES = ['packages/api/src', 'packages/database/src'];
+const SOURCES = ['api', 'reads', 'chain-steps', 'webhooks', 'database'].map((name) => `packages/${name}/src`);
 const FRAME = new RegExp(`at (?:async )?(?:(\\S+) )?\\(?file://${ROOT}/((?:${SOURCES.join('|')})/[^:]+):(\\d+)`, 'g');
 /** They run what others send. */
-const RUNNERS = /^packages\/(?:api\/src\/(?:fairness|common)\/|database\/src\/connection\/(?!commit))|shared-reads/;
+const RUNNERS =
+  /^packages\/(?:reads\/src\/(?:fairness|common)\/|api\/src\/limits\/batches|database\/src\/connection\/(?!commit))|shared-reads/;
 /** The section of statements that are sent or not, depending on the age of the state in memory. */
 export const EVERY_REQUEST = 'state/every request';
 const OF_ALL = new Set(['state unless known', 'findState']);

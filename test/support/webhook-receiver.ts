@@ -3,10 +3,10 @@
  * openapi.json, and keeps what it has confirmed.
  */
 import { createHmac } from 'node:crypto';
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { once } from 'node:events';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { text } from 'node:stream/consumers';
-import type { Schema } from '../../packages/client/src/index.ts';
+import { type Schema } from '../../packages/client/src/index.ts';
 import { requireSchema } from './openapi.ts';
 import { freePort } from './programs.ts';
 

@@ -1,11 +1,11 @@
 import { readFileSync } from 'node:fs';
 import { parseNodeUrls } from '@kasgres/node';
 import { LOG_LEVELS, parsed, postgresUrl } from '@kasgres/runtime';
+import { sharedVariables } from '@kasgres/webhooks';
 import ipaddr from 'ipaddr.js';
 import { z } from 'zod';
 import { toCertificate } from './http/certificate.ts';
 import { isCorsOrigin } from './http/cors.ts';
-import { sharedVariables } from './webhooks/env.ts';
 
 const port = z.coerce.number().int().min(0).max(65_535);
 

@@ -2,6 +2,7 @@
 import cluster from 'node:cluster';
 import type { Server as HttpsServer } from 'node:https';
 import { type Connection, checkSchema, SchemaError } from '@kasgres/database';
+import { findReplicaLag, type IndexReader, openDatabase, toHttpError, unavailable } from '@kasgres/reads';
 import {
   FatalError,
   type Logger,
@@ -13,21 +14,19 @@ import {
   toListenError,
   untilAborted,
 } from '@kasgres/runtime';
+import { secretBoxOpener } from '@kasgres/webhooks';
 import type { Env } from './env.ts';
 import { readExplorerFiles } from './explorer/files.ts';
 import { type Certificate, readCertificate, renewCertificate } from './http/certificate.ts';
 import { listenersFor, roomForConnections } from './http/connections.ts';
-import { toHttpError, unavailable } from './http/errors.ts';
+import { CONNECTIONS, connectionsPerWorker } from './limits/connections.ts';
 import { listen } from './http/listen.ts';
-import { CONNECTIONS, connectionsPerWorker, openDatabase } from './index-state/database.ts';
-import { findReplicaLag, type IndexReader } from './index-state/state.ts';
 import { openAdmission } from './limits/open-admission.ts';
 import { createMetrics, watchDependencies, watchStreams } from './metrics/metrics.ts';
 import { CONNECTIONS_PER_NODE } from './node/node-calls.ts';
 import { NodePool, type PooledNode } from './node/node-pool.ts';
 import { createServer } from './server.ts';
 import { createServices } from './services.ts';
-import { secretBoxOpener } from './webhooks/secrets.ts';
 
 interface ServeOptions {
   program: Pick<Program, 'signal' | 'shutdown'>;

@@ -1,22 +1,23 @@
 /** The services that routes use. */
 import type { Connection } from '@kasgres/database';
 import type { NodeClient } from '@kasgres/node';
+import {
+  EventLoopTurns,
+  FairQueue,
+  IndexReader,
+  MAX_WAIT_MS,
+  MAX_WAITING_PER_CONNECTION,
+  SharedRead,
+} from '@kasgres/reads';
 import type { Logger } from '@kasgres/runtime';
-import { SharedRead } from './common/shared-read.ts';
+import { type AllowedRange, type SecretBox, WebhookStore } from '@kasgres/webhooks';
 import type { ExplorerFiles } from './explorer/files.ts';
-import { EventLoopTurns } from './fairness/event-loop-turns.ts';
-import { FairQueue } from './fairness/fair-queue.ts';
-import { MAX_WAIT_MS, MAX_WAITING_PER_CONNECTION } from './index-state/database.ts';
-import { IndexReader } from './index-state/state.ts';
 import type { Admission } from './limits/admission.ts';
 import { divideRate, Pacer, Pacers } from './limits/pacer.ts';
 import { MempoolSamples } from './node/mempool-samples.ts';
 import { NodeCalls } from './node/node-calls.ts';
-import type { StatusJson } from './schemas/status.ts';
+import type { StatusJson } from './resources/status-schema.ts';
 import { Streams } from './stream/streams.ts';
-import type { SecretBox } from './webhooks/secrets.ts';
-import { WebhookStore } from './webhooks/store.ts';
-import type { AllowedRange } from './webhooks/targets.ts';
 
 export interface ServiceOptions {
   admission: Admission;

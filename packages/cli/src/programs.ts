@@ -13,7 +13,7 @@ const pathOf = (relative: string): string => fileURLToPath(new URL(relative, imp
 export const programPaths = {
   indexer: pathOf('../../indexer/src/main.ts'),
   api: pathOf('../../api/src/main.ts'),
-  webhooks: pathOf('../../api/src/webhooks/main.ts'),
+  webhooks: pathOf('../../webhooks/src/main.ts'),
   simulatedNode: pathOf('../../devnet/src/main.ts'),
 };
 

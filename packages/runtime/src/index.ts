@@ -3,6 +3,7 @@ export { type DatabaseAddress, libpqUrl, readDatabaseUrl } from './database-url.
 export { documentEnv, EnvError, type EnvSchema, parsed, postgresUrl, printEnvProblems, readEnv } from './env.ts';
 export { readFileLimit } from './file-limit.ts';
 export { toListenError } from './listen-error.ts';
+export { LineLimit } from './line-limit.ts';
 export { isLockHeld, takeLock } from './lock.ts';
 export { createLogger, LOG_LEVELS, type Logger, type LoggerOptions, type LogLevel } from './logger.ts';
 export {

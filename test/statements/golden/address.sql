@@ -1938,7 +1938,7 @@ from
 
 -- getAddressCluster -----------------------------------------------------------------------------------
 
--- findScriptId of packages/api/src/index-state/sql.ts
+-- findScriptId of packages/reads/src/index-state/sql.ts
 select "id"
 from "scripts"
 where "address" = $1;

@@ -1679,9 +1679,9 @@ from
 
 -- getBlocksByDaaScore ---------------------------------------------------------------------------------
 
--- findLowestBlock of packages/api/src/resources/chain/segments.ts: in status.sql, getStatus
+-- findLowestBlock of packages/reads/src/selects/segments.ts: in status.sql, getStatus
 
--- readJson of packages/api/src/index-state/statement.ts
+-- readJson of packages/reads/src/index-state/statement.ts
 with
   "state" as materialized (
     select
@@ -2625,8 +2625,8 @@ select
   )::text as body
 from state;
 
--- readJson of packages/api/src/index-state/statement.ts: include=tags
---   like readJson of packages/api/src/index-state/statement.ts, except:
+-- readJson of packages/reads/src/index-state/statement.ts: include=tags
+--   like readJson of packages/reads/src/index-state/statement.ts, except:
 --                )
 --            ),
 --   +        'tags',
@@ -2827,8 +2827,8 @@ from state;
 --            )
 --          )
 
--- readJson of packages/api/src/index-state/statement.ts: include=programs
---   like readJson of packages/api/src/index-state/statement.ts, except:
+-- readJson of packages/reads/src/index-state/statement.ts: include=programs
+--   like readJson of packages/reads/src/index-state/statement.ts, except:
 --                    when transactions.accepted_variant > 0 then (variant_of (transactions.id, transactions.accepted_variant)).json_bytes
 --                    else transactions.json_bytes
 --   -              end as estimate,
@@ -2945,8 +2945,8 @@ from state;
 --                                      where output.transaction_id = transactions.id
 --                                      order by output.index
 
--- readJson of packages/api/src/index-state/statement.ts: include=tags,programs
---   like readJson of packages/api/src/index-state/statement.ts, except:
+-- readJson of packages/reads/src/index-state/statement.ts: include=tags,programs
+--   like readJson of packages/reads/src/index-state/statement.ts, except:
 --                    when transactions.accepted_variant > 0 then (variant_of (transactions.id, transactions.accepted_variant)).json_bytes
 --                    else transactions.json_bytes
 --   -              end as estimate,

@@ -7,7 +7,7 @@
 
 -- getVirtualChainFromBlock ----------------------------------------------------------------------------
 
--- listPath of packages/api/src/resources/chain/segments.ts
+-- listPath of packages/reads/src/selects/segments.ts
 select
   b.id,
   encode(b.hash, 'hex') as hash,
@@ -142,7 +142,7 @@ from
   within
   left join joined on joined.index = within.index;
 
--- listGaps of packages/api/src/resources/chain/segments.ts: below a gap
+-- listGaps of packages/reads/src/selects/segments.ts: below a gap
 select
   c.index,
   encode(b.hash, 'hex') as hash,
@@ -186,7 +186,7 @@ limit $3;
 
 -- getBlocks -------------------------------------------------------------------------------------------
 
--- listPath of packages/api/src/resources/chain/segments.ts: in node-rpc-proxy.sql, getVirtualChainFromBlock
+-- listPath of packages/reads/src/selects/segments.ts: in node-rpc-proxy.sql, getVirtualChainFromBlock
 
 -- mergeSetsAbove of packages/api/src/resources/blocks/get-blocks.ts
 select
@@ -211,7 +211,7 @@ group by
   c.block_id
 order by c.index;
 
--- readJson of packages/api/src/index-state/statement.ts
+-- readJson of packages/reads/src/index-state/statement.ts
 with
   "state" as materialized (
     select
@@ -404,7 +404,7 @@ select
   )::text as body
 from state;
 
--- readJson of packages/api/src/index-state/statement.ts: includeBlocks=false
+-- readJson of packages/reads/src/index-state/statement.ts: includeBlocks=false
 with
   "state" as materialized (
     select
@@ -449,8 +449,8 @@ from
 where "contained"."block_id" = any ($1::bigint[])
 group by "contained"."block_id";
 
--- readJson of packages/api/src/index-state/statement.ts: includeTransactions=true
---   like readJson of packages/api/src/index-state/statement.ts, except:
+-- readJson of packages/reads/src/index-state/statement.ts: includeTransactions=true
+--   like readJson of packages/reads/src/index-state/statement.ts, except:
 --                          ) as "header",
 --                          (
 --   +                        select coalesce(json_agg(listed.item), '[]')
@@ -890,7 +890,7 @@ from
 
 -- estimateNetworkHashesPerSecond ----------------------------------------------------------------------
 
--- findLowestBlock of packages/api/src/resources/chain/segments.ts: in status.sql, getStatus
+-- findLowestBlock of packages/reads/src/selects/segments.ts: in status.sql, getStatus
 
 -- getWindow of packages/api/src/resources/chain/hash-rate.ts
 with
@@ -957,9 +957,9 @@ select
   max(timestamp) as "maxTimestamp"
 from top;
 
--- listPath of packages/api/src/resources/chain/segments.ts: in node-rpc-proxy.sql, getVirtualChainFromBlock
+-- listPath of packages/reads/src/selects/segments.ts: in node-rpc-proxy.sql, getVirtualChainFromBlock
 
--- isPreBootstrap of packages/api/src/resources/chain/segments.ts: startHash=…
+-- isPreBootstrap of packages/reads/src/selects/segments.ts: startHash=…
 select
 from pre_bootstrap_blocks
 where id = any ($1::bigint[])

@@ -387,17 +387,17 @@ order by start desc;
 
 -- getBlocks -------------------------------------------------------------------------------------------
 
--- listPath of packages/api/src/resources/chain/segments.ts: in node-rpc-proxy.sql, getVirtualChainFromBlock
+-- listPath of packages/reads/src/selects/segments.ts: in node-rpc-proxy.sql, getVirtualChainFromBlock
 
 -- mergeSetsAbove of packages/api/src/resources/blocks/get-blocks.ts: in node-rpc-proxy.sql, getBlocks
 
--- readJson of packages/api/src/index-state/statement.ts: in node-rpc-proxy.sql, getBlocks
+-- readJson of packages/reads/src/index-state/statement.ts: in node-rpc-proxy.sql, getBlocks
 
--- readJson of packages/api/src/index-state/statement.ts: in node-rpc-proxy.sql, getBlocks
+-- readJson of packages/reads/src/index-state/statement.ts: in node-rpc-proxy.sql, getBlocks
 
 -- withinMass of packages/api/src/resources/blocks/get-blocks.ts: in node-rpc-proxy.sql, getBlocks
 
--- readJson of packages/api/src/index-state/statement.ts: in node-rpc-proxy.sql, getBlocks
+-- readJson of packages/reads/src/index-state/statement.ts: in node-rpc-proxy.sql, getBlocks
 
 -- getBlocksHash ---------------------------------------------------------------------------------------
 
@@ -416,7 +416,7 @@ order by
   id
 limit 100;
 
--- findBody of packages/api/src/index-state/state.ts: includeTransactions=true
+-- findBody of packages/reads/src/index-state/state.ts: includeTransactions=true
 with
   state as materialized (
     select
@@ -514,9 +514,9 @@ order by
   id
 limit 100;
 
--- findBody of packages/api/src/index-state/state.ts: in block.sql, getBlockDetails
+-- findBody of packages/reads/src/index-state/state.ts: in block.sql, getBlockDetails
 
--- findBody of packages/api/src/index-state/state.ts: in block.sql, getBlockDetails
+-- findBody of packages/reads/src/index-state/state.ts: in block.sql, getBlockDetails
 
 -- listBlocksAt of packages/api/src/rest-server/queries.ts: blueScoreLt
 --   like listBlocksAt of packages/api/src/rest-server/queries.ts, except:
@@ -560,7 +560,7 @@ where
   and b.is_chain_block
 order by b.blue_score;
 
--- findBody of packages/api/src/index-state/state.ts
+-- findBody of packages/reads/src/index-state/state.ts
 select body::text as body
 from
   (
@@ -1014,7 +1014,7 @@ from
       ) content
   ) content;
 
--- findBody of packages/api/src/index-state/state.ts: limit=100
+-- findBody of packages/reads/src/index-state/state.ts: limit=100
 with
   state as materialized (
     select
@@ -1099,7 +1099,7 @@ from
 
 -- getInfoGetVscpFromBlock -----------------------------------------------------------------------------
 
--- listPath of packages/api/src/resources/chain/segments.ts: in node-rpc-proxy.sql, getVirtualChainFromBlock
+-- listPath of packages/reads/src/selects/segments.ts: in node-rpc-proxy.sql, getVirtualChainFromBlock
 
 -- listChain of packages/api/src/resources/chain/virtual-chain.ts: in node-rpc-proxy.sql, getVirtualChainFromBlock
 
@@ -1599,7 +1599,7 @@ from
 
 -- postTransactionsSearch ------------------------------------------------------------------------------
 
--- findBody of packages/api/src/index-state/state.ts: in rest.sql, getVirtualChain
+-- findBody of packages/reads/src/index-state/state.ts: in rest.sql, getVirtualChain
 
 -- listChainBlocks of packages/api/src/rest-server/queries.ts: in rest.sql, getVirtualChain
 

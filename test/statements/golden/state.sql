@@ -15,16 +15,16 @@ from
 checkpoint
 cross join meta;
 
--- findState of packages/api/src/index-state/state.ts
+-- findState of packages/reads/src/index-state/state.ts
 select index_state ()::text as state;
 
 -- isReplica -------------------------------------------------------------------------------------------
 
--- isReplica of packages/api/src/index-state/state.ts: in status.sql, getStatus
+-- isReplica of packages/reads/src/index-state/state.ts: in status.sql, getStatus
 
 -- findReplicaLag --------------------------------------------------------------------------------------
 
--- findReplicaLag of packages/api/src/index-state/state.ts: in status.sql, getStatus
+-- findReplicaLag of packages/reads/src/index-state/state.ts: in status.sql, getStatus
 
 -- findExampleRequests ---------------------------------------------------------------------------------
 
@@ -193,10 +193,10 @@ where rank = 1;
 
 -- isPreBootstrap --------------------------------------------------------------------------------------
 
--- isPreBootstrap of packages/api/src/resources/chain/segments.ts: by hash
+-- isPreBootstrap of packages/reads/src/selects/segments.ts: by hash
 select
 from pre_bootstrap_blocks
 where hash = $1
 limit 1;
 
--- isPreBootstrap of packages/api/src/resources/chain/segments.ts: in node-rpc-proxy.sql, estimateNetworkHashesPerSecond
+-- isPreBootstrap of packages/reads/src/selects/segments.ts: in node-rpc-proxy.sql, estimateNetworkHashesPerSecond

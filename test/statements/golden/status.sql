@@ -7,16 +7,16 @@
 
 -- getStatus -------------------------------------------------------------------------------------------
 
--- isReplica of packages/api/src/index-state/state.ts
+-- isReplica of packages/reads/src/index-state/state.ts
 select pg_is_in_recovery() as is_replica;
 
--- findUtxoSetLoad of packages/api/src/index-state/state.ts
+-- findUtxoSetLoad of packages/reads/src/index-state/state.ts
 select
   encode("block_hash", 'hex') as "hash",
   "utxos"
 from "utxo_set_load";
 
--- findReplicaLag of packages/api/src/index-state/state.ts
+-- findReplicaLag of packages/reads/src/index-state/state.ts
 select
   case
     when not pg_is_in_recovery() then null
@@ -39,7 +39,7 @@ select "name"
 from "deferred_indexes"
 limit $1;
 
--- findLowestBlock of packages/api/src/resources/chain/segments.ts
+-- findLowestBlock of packages/reads/src/selects/segments.ts
 select
   c.index,
   encode(b.hash, 'hex') as hash,

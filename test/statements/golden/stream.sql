@@ -1163,11 +1163,11 @@ from
 
 -- requireStart ----------------------------------------------------------------------------------------
 
--- listPath of packages/api/src/resources/chain/segments.ts: in node-rpc-proxy.sql, getVirtualChainFromBlock
+-- listPath of packages/reads/src/selects/segments.ts: in node-rpc-proxy.sql, getVirtualChainFromBlock
 
--- listGaps of packages/api/src/resources/chain/segments.ts: in node-rpc-proxy.sql, getVirtualChainFromBlock
+-- listGaps of packages/reads/src/selects/segments.ts: in node-rpc-proxy.sql, getVirtualChainFromBlock
 
--- requireKnown of packages/api/src/stream/require-start.ts: below the finality point
+-- requireKnown of packages/chain-steps/src/require-start.ts: below the finality point
 select count(*) as known
 from removed_chain_blocks
 where block_id = any ($1::bigint[]);

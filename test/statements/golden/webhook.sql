@@ -7,27 +7,27 @@
 
 -- createWebhook ---------------------------------------------------------------------------------------
 
--- #andNotify of packages/api/src/webhooks/store.ts
+-- #andNotify of packages/webhooks/src/store.ts
 select pg_advisory_xact_lock(hashtext ('webhooks of a key'), $1);
 
--- #andNotify of packages/api/src/webhooks/store.ts
+-- #andNotify of packages/webhooks/src/store.ts
 select count(*)
 from webhooks
 where api_key_id = $1;
 
--- #andNotify of packages/api/src/webhooks/store.ts
+-- #andNotify of packages/webhooks/src/store.ts
 insert into
   webhooks (api_key_id, url, events, addresses, covenants, template, confirmations, with_ids, cursor, secret)
 values ($1, $2, $3::text[], $4::text[], $5::text[], $6, $7, $8, decode($9, 'hex'), $10)
 returning id;
 
--- #andNotify of packages/api/src/webhooks/store.ts
+-- #andNotify of packages/webhooks/src/store.ts
 select pg_notify ('kasgres_webhooks_' || secret, '')
 from notification_secret;
 
 -- listWebhooks ----------------------------------------------------------------------------------------
 
--- list of packages/api/src/webhooks/store.ts
+-- list of packages/webhooks/src/store.ts
 select
   w.id,
   url,
@@ -58,7 +58,7 @@ order by w.id;
 
 -- getWebhook ------------------------------------------------------------------------------------------
 
--- list of packages/api/src/webhooks/store.ts
+-- list of packages/webhooks/src/store.ts
 select
   w.id,
   url,
@@ -91,7 +91,7 @@ order by w.id;
 
 -- updateWebhook ---------------------------------------------------------------------------------------
 
--- #andNotify of packages/api/src/webhooks/store.ts: url
+-- #andNotify of packages/webhooks/src/store.ts: url
 select
 from webhooks
 where
@@ -99,37 +99,37 @@ where
   and id = $2
 for update;
 
--- #andNotify of packages/api/src/webhooks/store.ts: url
+-- #andNotify of packages/webhooks/src/store.ts: url
 update webhooks
 set
   revision = revision + 1,
   url = $1
 where id = $2;
 
--- #andNotify of packages/api/src/webhooks/store.ts: in webhook.sql, createWebhook
+-- #andNotify of packages/webhooks/src/store.ts: in webhook.sql, createWebhook
 
--- #andNotify of packages/api/src/webhooks/store.ts: addresses
+-- #andNotify of packages/webhooks/src/store.ts: addresses
 update webhooks
 set
   revision = revision + 1,
   addresses = $1::text[]
 where id = $2;
 
--- #andNotify of packages/api/src/webhooks/store.ts: covenants
+-- #andNotify of packages/webhooks/src/store.ts: covenants
 update webhooks
 set
   revision = revision + 1,
   covenants = $1::text[]
 where id = $2;
 
--- #andNotify of packages/api/src/webhooks/store.ts: template
+-- #andNotify of packages/webhooks/src/store.ts: template
 update webhooks
 set
   revision = revision + 1,
   template = $1
 where id = $2;
 
--- #andNotify of packages/api/src/webhooks/store.ts: status
+-- #andNotify of packages/webhooks/src/store.ts: status
 update webhooks
 set
   revision = revision + 1,
@@ -144,9 +144,9 @@ where id = $3;
 
 -- rotateWebhookSecret ---------------------------------------------------------------------------------
 
--- #andNotify of packages/api/src/webhooks/store.ts: in webhook.sql, updateWebhook
+-- #andNotify of packages/webhooks/src/store.ts: in webhook.sql, updateWebhook
 
--- #andNotify of packages/api/src/webhooks/store.ts
+-- #andNotify of packages/webhooks/src/store.ts
 update webhooks
 set
   previous_secret = secret,
@@ -155,13 +155,13 @@ set
   revision = revision + 1
 where id = $3;
 
--- #andNotify of packages/api/src/webhooks/store.ts: in webhook.sql, createWebhook
+-- #andNotify of packages/webhooks/src/store.ts: in webhook.sql, createWebhook
 
 -- replayWebhook ---------------------------------------------------------------------------------------
 
--- #andNotify of packages/api/src/webhooks/store.ts: in webhook.sql, updateWebhook
+-- #andNotify of packages/webhooks/src/store.ts: in webhook.sql, updateWebhook
 
--- #andNotify of packages/api/src/webhooks/store.ts
+-- #andNotify of packages/webhooks/src/store.ts
 with
   given_up as (
     update webhook_deliveries
@@ -193,11 +193,11 @@ set
   pause_ms = 0
 where id = $3;
 
--- #andNotify of packages/api/src/webhooks/store.ts: in webhook.sql, createWebhook
+-- #andNotify of packages/webhooks/src/store.ts: in webhook.sql, createWebhook
 
 -- testWebhook -----------------------------------------------------------------------------------------
 
--- #andNotify of packages/api/src/webhooks/store.ts
+-- #andNotify of packages/webhooks/src/store.ts
 select encode(cursor, 'hex') as cursor
 from webhooks
 where
@@ -205,7 +205,7 @@ where
   and id = $2
 for update;
 
--- #andNotify of packages/api/src/webhooks/store.ts
+-- #andNotify of packages/webhooks/src/store.ts
 select id
 from webhook_deliveries
 where
@@ -214,19 +214,19 @@ where
   and sequence is null
 limit 1;
 
--- #andNotify of packages/api/src/webhooks/store.ts
+-- #andNotify of packages/webhooks/src/store.ts
 insert into
   webhook_deliveries (webhook_id, cursor, body)
 values ($1, decode($2, 'hex'), $3)
 returning id;
 
--- #andNotify of packages/api/src/webhooks/store.ts: in webhook.sql, createWebhook
+-- #andNotify of packages/webhooks/src/store.ts: in webhook.sql, createWebhook
 
 -- listWebhookDeliveries -------------------------------------------------------------------------------
 
--- list of packages/api/src/webhooks/store.ts: in webhook.sql, getWebhook
+-- list of packages/webhooks/src/store.ts: in webhook.sql, getWebhook
 
--- listDeliveries of packages/api/src/webhooks/store.ts
+-- listDeliveries of packages/webhooks/src/store.ts
 select
   id,
   sequence,
@@ -250,7 +250,7 @@ limit $2;
 
 -- listActive ------------------------------------------------------------------------------------------
 
--- listActive of packages/api/src/webhooks/queue.ts
+-- listActive of packages/webhooks/src/queue.ts
 select
   w.id,
   w.api_key_id as "keyId",
@@ -294,7 +294,7 @@ order by w.id;
 
 -- listTests -------------------------------------------------------------------------------------------
 
--- listTests of packages/api/src/webhooks/queue.ts
+-- listTests of packages/webhooks/src/queue.ts
 select
   d.id,
   d.webhook_id as "webhookId",
@@ -320,7 +320,7 @@ order by d.id;
 
 -- listDefinitions -------------------------------------------------------------------------------------
 
--- listDefinitions of packages/api/src/webhooks/queue.ts
+-- listDefinitions of packages/webhooks/src/queue.ts
 select
   id,
   revision,
@@ -335,7 +335,7 @@ where id = any ($1::bigint[]);
 
 -- addDeliveries ---------------------------------------------------------------------------------------
 
--- #add of packages/api/src/webhooks/queue.ts
+-- #add of packages/webhooks/src/queue.ts
 with
   given as (
     select *
@@ -369,11 +369,11 @@ select
 from locked
 on conflict do nothing;
 
--- listActive of packages/api/src/webhooks/queue.ts: in webhook.sql, listActive
+-- listActive of packages/webhooks/src/queue.ts: in webhook.sql, listActive
 
 -- findDelivery ----------------------------------------------------------------------------------------
 
--- findDelivery of packages/api/src/webhooks/queue.ts
+-- findDelivery of packages/webhooks/src/queue.ts
 select
   d.id,
   w.id as "webhookId",
@@ -395,13 +395,13 @@ where
 
 -- finish ----------------------------------------------------------------------------------------------
 
--- packages/api/src/webhooks/queue.ts: after a failure
+-- packages/webhooks/src/queue.ts: after a failure
 select revision
 from webhooks
 where id = $1
 for update;
 
--- packages/api/src/webhooks/queue.ts: after a failure
+-- packages/webhooks/src/queue.ts: after a failure
 update webhook_deliveries
 set
   attempts = attempts + 1,
@@ -414,7 +414,7 @@ where
   and is_pending
 returning id;
 
--- #noteFailure of packages/api/src/webhooks/queue.ts: after a failure
+-- #noteFailure of packages/webhooks/src/queue.ts: after a failure
 with
   failed as (
     select
@@ -446,8 +446,8 @@ returning
   status,
   status_reason as reason;
 
--- packages/api/src/webhooks/queue.ts: after a failed test
---   like packages/api/src/webhooks/queue.ts, except:
+-- packages/webhooks/src/queue.ts: after a failed test
+--   like packages/webhooks/src/queue.ts, except:
 --      status_code = $2,
 --      latency_ms = $3,
 --   -  error = $4
@@ -457,7 +457,7 @@ returning
 --    where
 --      id = $5
 
--- #pruneLog of packages/api/src/webhooks/queue.ts: after a failed test
+-- #pruneLog of packages/webhooks/src/queue.ts: after a failed test
 delete from webhook_deliveries
 where
   webhook_id = $1
@@ -471,15 +471,15 @@ where
     limit 1
   );
 
--- packages/api/src/webhooks/queue.ts: after a success
---   like packages/api/src/webhooks/queue.ts, except:
+-- packages/webhooks/src/queue.ts: after a success
+--   like packages/webhooks/src/queue.ts, except:
 --      latency_ms = $3,
 --      error = $4,
 --   +  delivered_at = now(),
 --      is_pending = false,
 --      body = null
 
--- #advance of packages/api/src/webhooks/queue.ts: after a success
+-- #advance of packages/webhooks/src/queue.ts: after a success
 update webhooks
 set
   cursor = decode($1, 'hex'),
@@ -493,14 +493,14 @@ where id = $3;
 
 -- moveCursors -----------------------------------------------------------------------------------------
 
--- moveCursors of packages/api/src/webhooks/queue.ts
+-- moveCursors of packages/webhooks/src/queue.ts
 select
 from webhooks
 where id = any ($1::bigint[])
 order by id
 for update;
 
--- moveCursors of packages/api/src/webhooks/queue.ts
+-- moveCursors of packages/webhooks/src/queue.ts
 update webhooks w
 set cursor = decode($1, 'hex')
 from unnest($2::bigint[], $3::integer[]) given (id, revision)
@@ -520,14 +520,14 @@ where
 
 -- limitPreviousSecrets --------------------------------------------------------------------------------
 
--- limitPreviousSecrets of packages/api/src/webhooks/queue.ts
+-- limitPreviousSecrets of packages/webhooks/src/queue.ts
 update webhooks
 set previous_secret_until = now() + make_interval(hours => $1)
 where previous_secret_until > now() + make_interval(hours => $2);
 
 -- count -----------------------------------------------------------------------------------------------
 
--- count of packages/api/src/webhooks/queue.ts
+-- count of packages/webhooks/src/queue.ts
 select
   count(*) filter (
     where
@@ -577,7 +577,7 @@ from
 
 -- disable ---------------------------------------------------------------------------------------------
 
--- disable of packages/api/src/webhooks/queue.ts
+-- disable of packages/webhooks/src/queue.ts
 update webhooks
 set
   status = 'disabled',
@@ -592,9 +592,9 @@ returning id;
 
 -- deleteWebhook ---------------------------------------------------------------------------------------
 
--- #andNotify of packages/api/src/webhooks/store.ts: in webhook.sql, updateWebhook
+-- #andNotify of packages/webhooks/src/store.ts: in webhook.sql, updateWebhook
 
--- #andNotify of packages/api/src/webhooks/store.ts
+-- #andNotify of packages/webhooks/src/store.ts
 with
   log as (
     delete from webhook_deliveries
@@ -603,4 +603,4 @@ with
 delete from webhooks
 where id = $2;
 
--- #andNotify of packages/api/src/webhooks/store.ts: in webhook.sql, createWebhook
+-- #andNotify of packages/webhooks/src/store.ts: in webhook.sql, createWebhook

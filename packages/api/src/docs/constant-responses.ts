@@ -10,7 +10,7 @@ import zlib, { brotliCompress, type BrotliOptions, constants, gzip } from 'node:
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { chooseEncoding } from '../http/accept.ts';
 import { pathOf } from '../http/request-identity.ts';
-import { hasEtag } from '../index-state/respond.ts';
+import { hasEtag } from '../http/respond.ts';
 import type { Pacer } from '../limits/pacer.ts';
 
 interface ConstantResponse {

@@ -1,6 +1,6 @@
 /** Examples from this index and its node for the page at /docs, so that they can be executed. */
+import { type IndexState } from '@kasgres/reads';
 import { sql } from 'kysely';
-import type { IndexState } from '../index-state/index-state.ts';
 import { type ExampleRequest, exampleRequests } from '../openapi/example-requests.ts';
 import type { Services } from '../services.ts';
 

@@ -4,7 +4,7 @@
  * (unknown-routes.ts): anything else is a 404 as JSON, as in the whole API.
  */
 import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify';
-import { hasEtag } from '../index-state/respond.ts';
+import { hasEtag } from '../http/respond.ts';
 import { chooseEncoding } from '../http/accept.ts';
 import { pathOf } from '../http/request-identity.ts';
 import type { ExplorerFile, ExplorerFiles } from './files.ts';

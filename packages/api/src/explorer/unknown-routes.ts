@@ -2,8 +2,8 @@
  * Refuses unknown paths (404) and methods that a path does not have (405). Both cost nothing, and
  * need no key.
  */
+import { HttpError, notFound } from '@kasgres/reads';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { HttpError, notFound } from '../http/errors.ts';
 import { pathOf } from '../http/request-identity.ts';
 import type { Services } from '../services.ts';
 import { isPageRequest, sendDocument } from './explorer.ts';

@@ -2,8 +2,8 @@
  * Logs a line for each request: with the number of the key in the database, never the key itself.
  */
 import type { Logger } from '@kasgres/runtime';
+import { LineLimit } from '@kasgres/runtime';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { LineLimit } from './line-limit.ts';
 import { REQUEST_ID_FIELD } from './request-logger.ts';
 
 /**

@@ -1,8 +1,8 @@
 /** Compresses responses at low levels: they differ each time, so speed matters more than size. */
 import { constants, type ZlibOptions, type ZstdOptions } from 'node:zlib';
 import { fastifyCompress } from '@fastify/compress';
+import { HttpError } from '@kasgres/reads';
 import type { FastifyInstance, FastifyRequest, onSendHookHandler } from 'fastify';
-import { HttpError } from './errors.ts';
 
 /** The library passes these options to both gzip and zstd; each ignores those of the other. */
 const zlibOptions: ZlibOptions & ZstdOptions = {

@@ -5,12 +5,12 @@
 import { randomUUID } from 'node:crypto';
 import { STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
+import { type ErrorDetail, HttpError, MAX_DETAILS, toHttpError } from '@kasgres/reads';
+import type { ErrorEnvelope } from '@kasgres/reads';
+import { LineLimit } from '@kasgres/runtime';
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { logAccess } from './access-log.ts';
-import { type ErrorDetail, HttpError, MAX_DETAILS, toHttpError } from './errors.ts';
-import { LineLimit } from './line-limit.ts';
 import { pathOf, REQUEST_ID_HEADER } from './request-identity.ts';
-import type { ErrorEnvelope } from './responses.ts';
 
 /** Without it, caches may keep a 404 as long as they like (RFC 9111 §4.2.2). */
 const NO_STORE = 'no-store';

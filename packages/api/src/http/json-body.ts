@@ -5,10 +5,9 @@
  */
 import { hash } from 'node:crypto';
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
+import { afterOtherLargeBodies, HttpError, LARGE_CHARACTERS, pause } from '@kasgres/reads';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import { HttpError } from './errors.ts';
 import { markExactIntegers } from './exact-integers.ts';
-import { afterOtherLargeBodies, LARGE_CHARACTERS, pause } from './large-bodies.ts';
 import { callerOf } from './request-identity.ts';
 import { validateWithPauses } from './validation.ts';
 

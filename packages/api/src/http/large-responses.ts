@@ -2,8 +2,8 @@
  * Serializes responses with many items in slices (fairness/event-loop-turns.ts): JSON.stringify of
  * megabytes would block the event loop.
  */
+import { type EventLoopTurns, Slices } from '@kasgres/reads';
 import type { FastifyInstance } from 'fastify';
-import { type EventLoopTurns, Slices } from '../fairness/event-loop-turns.ts';
 import { callerOf } from './request-identity.ts';
 
 /** The size of the largest page. */

@@ -7,9 +7,8 @@
  */
 import { hash } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
+import { LeastServed, TurnShare } from '@kasgres/reads';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import { LeastServed } from '../fairness/least-served.ts';
-import { TurnShare } from '../fairness/turn-share.ts';
 import { interceptRequests } from './intercept-requests.ts';
 import { serveOneAtATime } from './pipelining.ts';
 import { clientAddresses, clientOf } from './request-identity.ts';

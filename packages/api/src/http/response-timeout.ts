@@ -2,9 +2,8 @@
  * Limits the time until a response is ready. Fastify's `handlerTimeout` also counts the time in
  * which a client reads a streamed response, and would cut off slow clients.
  */
+import { type Deadline, Deadlines, unavailable } from '@kasgres/reads';
 import type { FastifyInstance, FastifyReply } from 'fastify';
-import { type Deadline, Deadlines } from '../common/deadlines.ts';
-import { unavailable } from './errors.ts';
 
 const RETRY_AFTER_SECONDS = 5;
 

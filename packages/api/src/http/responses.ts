@@ -1,24 +1,6 @@
 /**
- * The error envelope, and the statuses and headers of responses with their descriptions for
- * openapi.json.
+ * The statuses and headers of responses, with their descriptions for openapi.json.
  */
-import { z } from 'zod';
-import { MAX_DETAILS } from './errors.ts';
-
-export const errorEnvelope = z
-  .object({
-    statusCode: z.int(),
-    message: z.string(),
-    details: z
-      .array(z.object({ path: z.string(), message: z.string() }))
-      .max(MAX_DETAILS)
-      .optional()
-      .meta({ description: 'Only with status 400: the invalid fields and their errors, up to a limit' }),
-  })
-  .meta({ id: 'Error' });
-
-export type ErrorEnvelope = z.infer<typeof errorEnvelope>;
-
 export const ERRORS = {
   400: 'The request is invalid: `details` names the fields. Or the node rejected it: the message is that of the node',
   401: '`x-api-key is missing from header` or `Invalid API key`',

@@ -1,5 +1,5 @@
+import { type Item } from '@kasgres/reads';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import type { Item } from '../common/linked-list.ts';
 import { type CutOffReason, type Unread, UnreadResponses } from './unread-responses.ts';
 
 const OPTIONS = { stallMs: 30_000, maxBytes: 1000, graceMs: 2000, checkMs: 500 };

@@ -12,9 +12,9 @@
 import type { ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
 import { TLSSocket } from 'node:tls';
+import { type Item, LinkedList } from '@kasgres/reads';
+import { LineLimit } from '@kasgres/runtime';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { type Item, LinkedList } from '../common/linked-list.ts';
-import { LineLimit } from './line-limit.ts';
 import { callerOf } from './request-identity.ts';
 
 const UNREAD_RESPONSES = {

@@ -1,6 +1,6 @@
+import { type HttpError } from '@kasgres/reads';
 import { expect, it } from 'vitest';
 import { z } from 'zod';
-import type { HttpError } from './errors.ts';
 import { validatorCompiler } from './validation.ts';
 
 const schema = z.strictObject({

@@ -2,9 +2,9 @@
  * Validates requests with zod. Responses are checked by TypeScript, and by tests against
  * openapi.json.
  */
+import { badRequest, type ErrorDetail, type HttpError, MAX_DETAILS } from '@kasgres/reads';
 import type { FastifySchemaCompiler } from 'fastify';
 import { z } from 'zod';
-import { badRequest, type ErrorDetail, type HttpError, MAX_DETAILS } from './errors.ts';
 
 /** The schema of a query without parameters, as most requests have it. */
 export const noQuery = z.strictObject({});

@@ -4,9 +4,8 @@
  * learn of each other's usage when they read the key again.
  */
 import { addUsage, findKeyHashes, findKeys } from '@kasgres/database';
+import { type Awaitable, type Db, whenKnown } from '@kasgres/reads';
 import type { Logger } from '@kasgres/runtime';
-import { type Awaitable, whenKnown } from '../common/awaitable.ts';
-import type { Db } from '../index-state/sql.ts';
 import { KeyCache } from './key-cache.ts';
 import { type Bucket, type Charge, Limits, type Verdict } from './limits.ts';
 import { isValidToken, parseToken, type StreamToken } from './stream-tokens.ts';

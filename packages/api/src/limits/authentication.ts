@@ -3,10 +3,9 @@
  * refused request costs nothing; an admitted one is charged at once, even if its response will be
  * an error.
  */
+import { type Awaitable, HttpError, whenKnown } from '@kasgres/reads';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { type Awaitable, whenKnown } from '../common/awaitable.ts';
 import { requireUncompressedBody } from '../http/compression.ts';
-import { HttpError } from '../http/errors.ts';
 import { callerOf, clientOf } from '../http/request-identity.ts';
 import type { AnyOperation } from '../openapi/route.ts';
 import type { Services } from '../services.ts';

@@ -4,9 +4,8 @@
  * invalid, are looked up over a separate connection, so that a flood of them delays no key in use.
  */
 import { hashKey, type KeyInForce } from '@kasgres/database';
-import { type Awaitable, whenKnown } from '../common/awaitable.ts';
-import { Batches } from '../common/batches.ts';
-import { unavailable } from '../http/errors.ts';
+import { type Awaitable, unavailable, whenKnown } from '@kasgres/reads';
+import { Batches } from './batches.ts';
 import type { Bucket } from './limits.ts';
 
 export interface CachedKey extends KeyInForce {

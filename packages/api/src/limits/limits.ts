@@ -4,8 +4,7 @@
  * for those the methods wait; requests in flight are counted per process.
  */
 import { dayOf, endOf, firstDayOf, type QuotaPeriod } from '@kasgres/database';
-import { type Awaitable, whenKnown } from '../common/awaitable.ts';
-import { RecentlyUsed } from '../common/recently-used.ts';
+import { type Awaitable, RecentlyUsed, whenKnown } from '@kasgres/reads';
 import { fromHundredths, toHundredths } from './hundredths.ts';
 import type { UsageMeter } from './usage-meter.ts';
 import type { Windows, WindowState } from './windows.ts';

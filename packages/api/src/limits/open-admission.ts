@@ -2,9 +2,10 @@
  * Opens what keys and their limits need: connections for keys and usage, and the store of windows.
  */
 import type { Connection } from '@kasgres/database';
+import { openDatabase } from '@kasgres/reads';
 import type { Logger, Registry, Shutdown } from '@kasgres/runtime';
 import type { Env } from '../env.ts';
-import { CONNECTIONS, openDatabase, openRateLimitDatabase } from '../index-state/database.ts';
+import { CONNECTIONS, openRateLimitDatabase } from './connections.ts';
 import { createRateLimitStoreFailures } from '../metrics/metrics.ts';
 import { Admission } from './admission.ts';
 import { PostgresWindows } from './postgres-windows.ts';

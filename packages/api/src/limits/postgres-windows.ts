@@ -10,8 +10,8 @@
  * not counted elsewhere and nothing is refunded, so that the limit always holds.
  */
 import type { Connection } from '@kasgres/database';
-import { Batches } from '../common/batches.ts';
-import { unavailable } from '../http/errors.ts';
+import { unavailable } from '@kasgres/reads';
+import { Batches } from './batches.ts';
 import type { WindowLimit, Windows, WindowState } from './windows.ts';
 
 const MAX_PENDING = 5000;

@@ -2,7 +2,7 @@
  * Windows of rate limits: counted in this process, or in the database for all API processes
  * (postgres-windows.ts).
  */
-import type { Awaitable } from '../common/awaitable.ts';
+import { type Awaitable } from '@kasgres/reads';
 
 export interface WindowLimit {
   hundredths: number;

@@ -1,7 +1,7 @@
-import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { NodeResponseTooLargeError, NodeUnavailableError } from '@kasgres/node';
-import { EventLoopTurns } from '../fairness/event-loop-turns.ts';
-import { toPendingTransaction } from '../schemas/pending-transaction.ts';
+import { EventLoopTurns } from '@kasgres/reads';
+import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import { toPendingTransaction } from './pending-transaction.ts';
 import { nodeOf } from '../testing/node-stub.ts';
 import { MempoolSamples } from './mempool-samples.ts';
 import { NodeCalls } from './node-calls.ts';

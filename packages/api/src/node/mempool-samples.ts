@@ -11,8 +11,7 @@ import {
   readEntryId,
   readPendingEntry,
 } from '@kasgres/node';
-import { type EventLoopTurns, Slices } from '../fairness/event-loop-turns.ts';
-import { unavailable } from '../http/errors.ts';
+import { type EventLoopTurns, Slices, unavailable } from '@kasgres/reads';
 import type { NodeCalls } from './node-calls.ts';
 
 const LIFE_MS = 1000;

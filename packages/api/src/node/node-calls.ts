@@ -14,9 +14,8 @@ import {
   type ResponseOf,
   type UseListing,
 } from '@kasgres/node';
+import { FairQueue, unavailable } from '@kasgres/reads';
 import type { z } from 'zod';
-import { FairQueue } from '../fairness/fair-queue.ts';
-import { unavailable } from '../http/errors.ts';
 
 /**
  * One caller has at most half of them, so that a large listing of one does not delay all others.

@@ -1,9 +1,10 @@
 /** Builds the OpenAPI 3.1 document from the operations and their schemas. */
 import { STATUS_CODES } from 'node:http';
+import { errorEnvelope } from '@kasgres/reads';
 import type { FastifyInstance } from 'fastify';
 import type { z } from 'zod';
 import examples from '../generated/examples.json' with { type: 'json' };
-import { ERRORS, type ErrorStatus, errorEnvelope, HEADERS, NOT_MODIFIED } from '../http/responses.ts';
+import { ERRORS, type ErrorStatus, HEADERS, NOT_MODIFIED } from '../http/responses.ts';
 import type { ExampleRequest } from './example-requests.ts';
 import { info, tags } from './info.ts';
 import type { AnyOperation, Callback } from './route.ts';

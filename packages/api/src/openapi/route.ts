@@ -2,18 +2,14 @@
  * Operations of the API. One definition gives a route its validation and cost, and openapi.json its
  * description. Handlers return the body of a 200; errors are thrown.
  */
+import { type Awaitable, type BoundStatement, type HttpError, type IndexState, type Reading } from '@kasgres/reads';
 import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
-import type { Awaitable } from '../common/awaitable.ts';
-import type { HttpError } from '../http/errors.ts';
 import type { BodyOptions } from '../http/json-body.ts';
 import { callerOf } from '../http/request-identity.ts';
 import type { ErrorStatus } from '../http/responses.ts';
 import { noQuery } from '../http/validation.ts';
-import type { IndexState } from '../index-state/index-state.ts';
-import { contentFrom, respond, StateResponses, type TagOf, withState } from '../index-state/respond.ts';
-import type { Reading } from '../index-state/state.ts';
-import type { BoundStatement } from '../index-state/statement.ts';
+import { contentFrom, respond, StateResponses, type TagOf, withState } from '../http/respond.ts';
 import type { NodeCaller } from '../node/node-calls.ts';
 import type { Services } from '../services.ts';
 import type { tags } from './info.ts';

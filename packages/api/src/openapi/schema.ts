@@ -10,7 +10,8 @@ const COMPONENTS = '#/components/schemas/';
 /** Returns every schema with an id. All of them are used in responses. */
 export function describeComponents(): Record<string, JsonSchema> {
   const { schemas } = z.toJSONSchema(z.globalRegistry, { io: 'output', uri: (id) => `${COMPONENTS}${id}` });
-  return Object.fromEntries(Object.entries(schemas).map(([id, schema]) => [id, withoutNames(schema)]));
+  const byName = Object.entries(schemas).toSorted(([one], [other]) => (one < other ? -1 : 1));
+  return Object.fromEntries(byName.map(([id, schema]) => [id, withoutNames(schema)]));
 }
 
 /**

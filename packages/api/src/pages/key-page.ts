@@ -3,9 +3,8 @@
  * is looked up once and becomes a key, and the page is the rows next to it, even if items were
  * added or moved meanwhile.
  */
+import { type HttpError, notFound, type ParameterOf } from '@kasgres/reads';
 import { type RawBuilder, sql } from 'kysely';
-import { type HttpError, notFound } from '../http/errors.ts';
-import type { ParameterOf } from '../index-state/statement.ts';
 import type { PageMetadataJson, PageQuery } from './page-query.ts';
 
 /** Where a page begins: at the first item of the listing, after the cursor, or before it. */

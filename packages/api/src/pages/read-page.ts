@@ -2,7 +2,7 @@
  * Reads one page of a listing by key, never by offset: a cursor is looked up once and becomes a
  * position, and the page is the rows next to it, even if items were added or moved meanwhile.
  */
-import { notFound } from '../http/errors.ts';
+import { notFound } from '@kasgres/reads';
 import type { PageMetadataJson, PageQuery } from './page-query.ts';
 
 /** The rows that a page needs of its listing. */

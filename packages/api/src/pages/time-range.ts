@@ -1,5 +1,5 @@
 /** The query parameters `from` and `to` of a range of time. */
-import { badRequest } from '../http/errors.ts';
+import { badRequest } from '@kasgres/reads';
 import { queryNumber } from './page-query.ts';
 
 const MAX_TIME = 10 ** 15 - 1;

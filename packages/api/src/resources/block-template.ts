@@ -4,17 +4,27 @@
  */
 import { parseBlueWork } from '@kasgres/kaspa';
 import { NodeProtocolError, type protocol } from '@kasgres/node';
+import {
+  addressInput,
+  computeBudget,
+  count,
+  covenant,
+  decimal,
+  hasComputeBudgets,
+  headerFields,
+  hexBytes,
+  outpoint,
+  payload,
+  requireNetwork,
+  sompi,
+  toPayload,
+} from '@kasgres/reads';
 import { z } from 'zod';
 import { exactNumber } from '../http/exact-integers.ts';
 import { required, toJson } from '../node/node-calls.ts';
 import { route } from '../openapi/route.ts';
-import { requireNetwork } from '../schemas/address.ts';
-import { headerFields } from '../schemas/block.ts';
-import { computeBudget, covenant, outpoint } from '../schemas/transaction.ts';
-import { addressInput, count, decimal, hexBytes, payload, sompi } from '../schemas/values.ts';
 import { toCovenant, toInput } from './mempool/to-mempool-entry.ts';
 import { rpc } from './shared.ts';
-import { hasComputeBudgets, toPayload } from './transactions/fields.ts';
 
 /** Nodes accept at most 204 bytes of coinbase payload, of which a part is taken. */
 const MAX_EXTRA_DATA = 1000;

@@ -1,14 +1,20 @@
 /** GET /v1/status: the progress of the index and the state of the node. Needs no key. */
+import {
+  type Db,
+  findLowestBlock,
+  findReplicaLag,
+  findUtxoSetLoad,
+  hex,
+  type IndexState,
+  text,
+  textOrNull,
+} from '@kasgres/reads';
 import { VERSION } from '@kasgres/runtime';
 import { sql } from 'kysely';
-import { type Db, hex, text, textOrNull } from '../index-state/sql.ts';
-import type { IndexState } from '../index-state/index-state.ts';
-import { findReplicaLag, findUtxoSetLoad } from '../index-state/state.ts';
 import { findNodeState, type NodeState } from '../node/node-calls.ts';
 import { route } from '../openapi/route.ts';
 import type { Services } from '../services.ts';
-import { findLowestBlock } from './chain/segments.ts';
-import { type StatusJson, status } from '../schemas/status.ts';
+import { type StatusJson, status } from './status-schema.ts';
 
 const SYNCED_WITHIN_SECONDS = 10;
 /** The status is read once per second (services.ts). */

@@ -1,9 +1,17 @@
 /** GET /v1/tags: tags of addresses by name. */
+import {
+  addressInput,
+  addressTag,
+  type AddressTagJson,
+  jsonArray,
+  jsonObject,
+  type ParameterOf,
+  requireNetworkOfCursor,
+  statementsBy,
+} from '@kasgres/reads';
 import { sql } from 'kysely';
 import { jsonBuildObject } from 'kysely/helpers/postgres';
 import { z } from 'zod';
-import { jsonArray, jsonObject } from '../index-state/json.ts';
-import { type ParameterOf, statementsBy } from '../index-state/statement.ts';
 import { statementRoute } from '../openapi/route.ts';
 import {
   cursorOf,
@@ -15,8 +23,6 @@ import {
   startOf,
 } from '../pages/key-page.ts';
 import { pageQuery } from '../pages/page-query.ts';
-import { addressTag, type AddressTagJson, requireNetworkOfCursor } from '../schemas/address.ts';
-import { addressInput } from '../schemas/values.ts';
 import { listing, page } from './shared.ts';
 
 /** Text in Postgres cannot contain the character 0. */

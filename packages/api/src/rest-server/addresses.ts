@@ -1,12 +1,9 @@
 /** Addresses in the forms of kaspa-rest-server. */
 import { SOMPI_PER_KAS } from '@kasgres/kaspa';
+import { addressesInput, badRequest, type Db, notFound, requireNetworkOfAll } from '@kasgres/reads';
 import { z } from 'zod';
-import { badRequest, notFound } from '../http/errors.ts';
-import type { TagOf } from '../index-state/respond.ts';
-import type { Db } from '../index-state/sql.ts';
+import type { TagOf } from '../http/respond.ts';
 import { historyOfBalance } from '../resources/addresses/balance-history.ts';
-import { requireNetworkOfAll } from '../schemas/address.ts';
-import { addressesInput } from '../schemas/values.ts';
 import { PAGE_COST } from '../resources/shared.ts';
 import {
   addressOf,

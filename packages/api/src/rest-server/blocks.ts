@@ -1,11 +1,9 @@
 /** Blocks and the virtual chain in the forms of kaspa-rest-server. */
 import { fromHex, type Network } from '@kasgres/kaspa';
-import { badRequest, notFound } from '../http/errors.ts';
-import { runWithin } from '../index-state/state.ts';
+import { badRequest, type BlockJson, notFound, runWithin } from '@kasgres/reads';
 import { readBlocks } from '../resources/blocks/get-blocks.ts';
 import { blockDetailsByHash, type BlockDetailsJson } from '../resources/blocks/rest-blocks.ts';
 import { readVirtualChain } from '../resources/chain/virtual-chain.ts';
-import type { BlockJson } from '../schemas/block.ts';
 import { PAGE_COST } from '../resources/shared.ts';
 import { tooLargeFor } from '../resources/transactions/rest/select-transactions.ts';
 import { type Call, flagOf, get, hashOf, numberOf, read, readStatement, type RestRoute } from './call.ts';

@@ -3,21 +3,25 @@
  * kaspa-rest-server.
  */
 import { SOMPI_PER_KAS } from '@kasgres/kaspa';
+import {
+  addressInput,
+  badRequest,
+  type BoundStatement,
+  hashInput,
+  type IndexState,
+  type Reading,
+  requireCaughtUp,
+  requireNetworkOfAll,
+  Slices,
+} from '@kasgres/reads';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { z } from 'zod';
 import type { BodyOptions } from '../http/json-body.ts';
-import { Slices } from '../fairness/event-loop-turns.ts';
-import { badRequest } from '../http/errors.ts';
 import { callerOf } from '../http/request-identity.ts';
 import { validate } from '../http/validation.ts';
-import type { IndexState } from '../index-state/index-state.ts';
-import { contentFrom, respond, type TagOf } from '../index-state/respond.ts';
-import { type Reading, requireCaughtUp } from '../index-state/state.ts';
-import type { BoundStatement } from '../index-state/statement.ts';
+import { contentFrom, respond, type TagOf } from '../http/respond.ts';
 import type { NodeCaller } from '../node/node-calls.ts';
 import { tooLargeFor } from '../resources/transactions/rest/select-transactions.ts';
-import { requireNetworkOfAll } from '../schemas/address.ts';
-import { addressInput, hashInput } from '../schemas/values.ts';
 import type { Services } from '../services.ts';
 import { forEachItem, inTurn, jsonOf, readInTurn, toJsonArray, TRANSACTIONS } from './convert.ts';
 

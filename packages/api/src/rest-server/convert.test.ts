@@ -1,6 +1,6 @@
 /** Items are found in the JSON of Postgres without parsing all of it. */
+import { EventLoopTurns, Slices } from '@kasgres/reads';
 import { expect, test } from 'vitest';
-import { EventLoopTurns, Slices } from '../fairness/event-loop-turns.ts';
 import {
   BLOCKS,
   forEachItem,

@@ -3,9 +3,7 @@
  * megabytes that a page may have would block the event loop for half a second
  * (fairness/event-loop-turns.ts).
  */
-import type { Slices } from '../fairness/event-loop-turns.ts';
-import { FairQueue } from '../fairness/fair-queue.ts';
-import { unavailable } from '../http/errors.ts';
+import { FairQueue, type Slices, unavailable } from '@kasgres/reads';
 import { MAX_LIMIT } from '../pages/page-query.ts';
 
 /** The text that each item has once, and how many characters of the item are before it. */

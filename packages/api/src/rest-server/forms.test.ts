@@ -1,5 +1,5 @@
+import { type BlockJson } from '@kasgres/reads';
 import { expect, test } from 'vitest';
-import type { BlockJson } from '../schemas/block.ts';
 import { toBlock } from './forms.ts';
 
 test('numbers beyond 2^53 have all digits', () => {

@@ -2,10 +2,9 @@
  * The forms of kaspa-rest-server v2.3, made of those of this API. Amounts of inputs and outputs are
  * numbers there.
  */
+import { type BlockJson, type TransactionJson } from '@kasgres/reads';
 import { exactNumber } from '../http/exact-integers.ts';
 import type { RestTransactionJson } from '../resources/transactions/rest/schemas.ts';
-import type { BlockJson } from '../schemas/block.ts';
-import type { TransactionJson } from '../schemas/transaction.ts';
 
 export type Resolve = 'no' | 'light' | 'full';
 

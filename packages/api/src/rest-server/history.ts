@@ -3,12 +3,11 @@
  * page. This time is not stored. Keys are nearly in its order, so that a page needs the times of
  * the keys around it only.
  */
+import { type AddressParameters, type ParameterOf, scriptIdOf, Statement, statementsBy } from '@kasgres/reads';
 import { type RawBuilder, sql } from 'kysely';
 import { jsonBuildObject } from 'kysely/helpers/postgres';
-import { type ParameterOf, Statement, statementsBy } from '../index-state/statement.ts';
 import { rowsOf } from '../pages/key-page.ts';
 import { containing, joinAccepting, unlessTooLarge } from '../resources/transactions/rest/select-transactions.ts';
-import { type AddressParameters, scriptIdOf } from '../schemas/address.ts';
 import { timedTransactions } from './queries.ts';
 
 /**

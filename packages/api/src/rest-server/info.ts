@@ -1,9 +1,7 @@
 /** The network in the forms of kaspa-rest-server. */
 import { createHash } from 'node:crypto';
 import { MAX_SOMPI, type Network, SOMPI_PER_KAS } from '@kasgres/kaspa';
-import { badRequest, notFound } from '../http/errors.ts';
-import type { IndexState } from '../index-state/index-state.ts';
-import { requireCaughtUp } from '../index-state/state.ts';
+import { badRequest, type IndexState, notFound, requireCaughtUp } from '@kasgres/reads';
 import { required } from '../node/node-calls.ts';
 import { emissionOf } from '../resources/network/network.ts';
 import { PAGE_COST } from '../resources/shared.ts';

@@ -1,6 +1,6 @@
 /** Hash rates and active addresses of the network, from its kept intervals. */
+import { type Db } from '@kasgres/reads';
 import { type RawBuilder, sql } from 'kysely';
-import type { Db } from '../index-state/sql.ts';
 import { countedFrom } from '../resources/network/counted-from.ts';
 
 const MINUTE_MS = 60_000;

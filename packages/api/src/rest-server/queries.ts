@@ -1,10 +1,8 @@
 /** Statements that the forms of kaspa-rest-server need beyond those of this API. */
 import { SOMPI_PER_KAS } from '@kasgres/kaspa';
+import { type Db, jsonArray, jsonObject, type ParameterOf, Statement } from '@kasgres/reads';
 import { type RawBuilder, sql } from 'kysely';
 import { jsonBuildObject } from 'kysely/helpers/postgres';
-import { jsonArray, jsonObject } from '../index-state/json.ts';
-import type { Db } from '../index-state/sql.ts';
-import { type ParameterOf, Statement } from '../index-state/statement.ts';
 import { transactionCountOf } from '../resources/addresses/transaction-count.ts';
 import { pageOfIds } from '../resources/transactions/rest/routes.ts';
 import { restTransactions, unlessTooLarge } from '../resources/transactions/rest/select-transactions.ts';

@@ -2,7 +2,7 @@
  * /rest: a drop-in for kaspa-rest-server v2.3, so that pages which were made for it need only
  * another base URL.
  */
-import { badRequest } from '../http/errors.ts';
+import { badRequest } from '@kasgres/reads';
 import { UNKNOWN_FIELD } from '../http/validation.ts';
 import { type ApiPlugin, hiddenOperation } from '../openapi/route.ts';
 import { addressRoutes } from './addresses.ts';

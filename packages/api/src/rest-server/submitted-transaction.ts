@@ -4,6 +4,7 @@
  * unless they look like a part of the transaction that would be lost.
  */
 import { fromHex } from '@kasgres/kaspa';
+import { hashInput, list } from '@kasgres/reads';
 import { z } from 'zod';
 import {
   hexInput,
@@ -16,8 +17,6 @@ import {
   uint8Input,
 } from '../resources/rpc/submitted/values.ts';
 import type { SubmittedTransaction } from '../resources/rpc/submitted/transaction.ts';
-import { list } from '../schemas/list.ts';
-import { hashInput } from '../schemas/values.ts';
 
 const NATIVE_SUBNETWORK = fromHex('00'.repeat(20));
 

@@ -1,16 +1,13 @@
 /** Transactions in the forms of kaspa-rest-server, and submission. */
 import { computeMass, fromHex, toHex } from '@kasgres/kaspa';
 import { NodeRpcError, toTransactionMessage } from '@kasgres/node';
+import { badRequest, flag, hashInput, list, notFound, type Reading, runForJson, runWithin } from '@kasgres/reads';
 import { z } from 'zod';
 import { envelopeOf } from '../http/error-envelope.ts';
-import { badRequest, notFound } from '../http/errors.ts';
 import { callerOf } from '../http/request-identity.ts';
 import { validate } from '../http/validation.ts';
-import { type Reading, runForJson, runWithin } from '../index-state/state.ts';
 import { completeStorageMasses } from '../resources/rpc/submitted/storage-masses.ts';
 import { tooLargeFor } from '../resources/transactions/rest/select-transactions.ts';
-import { list } from '../schemas/list.ts';
-import { flag, hashInput } from '../schemas/values.ts';
 import {
   type Call,
   flagOf,

@@ -1,8 +1,8 @@
 import { setImmediate as turn } from 'node:timers/promises';
+import { type Message } from '@kasgres/chain-steps';
+import { EventLoopTurns } from '@kasgres/reads';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { EventLoopTurns } from '../fairness/event-loop-turns.ts';
 import { FanOut } from './fan-out.ts';
-import type { Message } from './messages.ts';
 
 beforeEach(() => void vi.useFakeTimers({ toFake: ['performance'] }));
 afterEach(() => void vi.useRealTimers());

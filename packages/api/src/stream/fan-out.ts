@@ -1,7 +1,7 @@
 /** Passes on what was read to all subscribers, without delaying requests. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type EventLoopTurns, Slices } from '../fairness/event-loop-turns.ts';
-import type { Message } from './messages.ts';
+import { type Message } from '@kasgres/chain-steps';
+import { type EventLoopTurns, Slices } from '@kasgres/reads';
 import type { Subscriber } from './subscriber.ts';
 
 /**

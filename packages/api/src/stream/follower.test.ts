@@ -1,6 +1,6 @@
+import { type EventName, NO_SUBSCRIPTION } from '@kasgres/chain-steps';
 import { expect, test } from 'vitest';
 import { sharedConfirmations } from './follower.ts';
-import { type EventName, NO_SUBSCRIPTION } from './messages.ts';
 
 const subscriber = (caller: string, confirmations: number, events: EventName[] = ['address']) => ({
   caller,

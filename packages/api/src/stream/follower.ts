@@ -4,14 +4,19 @@
  * are subscribers.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
+import {
+  type Message,
+  readStep,
+  requestForAll,
+  type Sink,
+  type Step,
+  toMessage,
+  watchesAddresses,
+  watchesCovenants,
+} from '@kasgres/chain-steps';
+import { type EventLoopTurns, HttpError, type IndexReader, type IndexState, isReplica } from '@kasgres/reads';
 import type { Logger } from '@kasgres/runtime';
-import type { EventLoopTurns } from '../fairness/event-loop-turns.ts';
-import { HttpError } from '../http/errors.ts';
-import type { IndexState } from '../index-state/index-state.ts';
-import { type IndexReader, isReplica } from '../index-state/state.ts';
 import { FanOut } from './fan-out.ts';
-import { type Message, requestForAll, type Sink, toMessage, watchesAddresses, watchesCovenants } from './messages.ts';
-import { readStep, type Step } from './read-step.ts';
 import { RecentSteps } from './recent-steps.ts';
 import type { Subscriber } from './subscriber.ts';
 import { WakeUps } from './wake-ups.ts';

@@ -1,11 +1,10 @@
+import { type EventName, type Message } from '@kasgres/chain-steps';
 import { PackedPairs } from '@kasgres/node';
+import { EventLoopTurns, type IndexReader } from '@kasgres/reads';
 import { createLogger } from '@kasgres/runtime';
 import { afterEach, expect, onTestFinished, test, vi } from 'vitest';
-import { EventLoopTurns } from '../fairness/event-loop-turns.ts';
-import type { IndexReader } from '../index-state/state.ts';
 import type { MempoolSample, MempoolSamples } from '../node/mempool-samples.ts';
 import { MempoolEvents } from './mempool-events.ts';
-import type { EventName, Message } from './messages.ts';
 import type { Subscriber } from './subscriber.ts';
 
 afterEach(() => void vi.useRealTimers());

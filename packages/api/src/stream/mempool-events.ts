@@ -2,12 +2,11 @@
  * Mempool and pending transactions for streams, sampled once a second while somebody listens. Not
  * resumable.
  */
+import { type Message, toMessage, watchesAddresses, watchesCovenants } from '@kasgres/chain-steps';
+import { type EventLoopTurns, type IndexReader, Slices } from '@kasgres/reads';
 import type { Logger } from '@kasgres/runtime';
-import { type EventLoopTurns, Slices } from '../fairness/event-loop-turns.ts';
-import type { IndexReader } from '../index-state/state.ts';
+import { toPendingTransaction } from '../node/pending-transaction.ts';
 import type { MempoolSample, MempoolSamples } from '../node/mempool-samples.ts';
-import { toPendingTransaction } from '../schemas/pending-transaction.ts';
-import { type Message, toMessage, watchesAddresses, watchesCovenants } from './messages.ts';
 import { PendingMoves } from './pending-moves.ts';
 import type { Subscriber } from './subscriber.ts';
 

@@ -1,9 +1,8 @@
+import { type Message, NO_SUBSCRIPTION, type Subscription } from '@kasgres/chain-steps';
 import { PackedPairs } from '@kasgres/node';
+import { EventLoopTurns, type IndexReader } from '@kasgres/reads';
 import { expect, test } from 'vitest';
-import { EventLoopTurns } from '../fairness/event-loop-turns.ts';
-import type { IndexReader } from '../index-state/state.ts';
 import type { MempoolSample, PendingTransaction } from '../node/mempool-samples.ts';
-import { type Message, NO_SUBSCRIPTION, type Subscription } from './messages.ts';
 import { PendingMoves } from './pending-moves.ts';
 import type { Subscriber } from './subscriber.ts';
 

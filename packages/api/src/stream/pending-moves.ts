@@ -4,11 +4,10 @@
  * merged yet, which the mempool no longer has. Work is proportional to what is new: transactions of
  * the mempool, or addresses and covenants.
  */
+import { type Message, type Subscription, toMessage, watchesAddresses, watchesCovenants } from '@kasgres/chain-steps';
 import type { PackedPairs } from '@kasgres/node';
-import { type EventLoopTurns, Slices } from '../fairness/event-loop-turns.ts';
-import type { IndexReader } from '../index-state/state.ts';
+import { type EventLoopTurns, type IndexReader, Slices } from '@kasgres/reads';
 import type { MempoolSample } from '../node/mempool-samples.ts';
-import { type Message, type Subscription, toMessage, watchesAddresses, watchesCovenants } from './messages.ts';
 import { CREATES, PendingReads, SPENDS, type Touched } from './pending-reads.ts';
 import type { Subscriber } from './subscriber.ts';
 

@@ -2,12 +2,11 @@
  * Blocks that are not merged yet, with rows written by hand: reads are bounded, and follow what is
  * new.
  */
+import { type Message, NO_SUBSCRIPTION } from '@kasgres/chain-steps';
 import { createTestDatabase, type TestDatabase } from '@kasgres/database/testing';
+import { EventLoopTurns, type IndexReader } from '@kasgres/reads';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { EventLoopTurns } from '../fairness/event-loop-turns.ts';
-import type { IndexReader } from '../index-state/state.ts';
 import type { MempoolSample } from '../node/mempool-samples.ts';
-import { type Message, NO_SUBSCRIPTION } from './messages.ts';
 import { PendingMoves } from './pending-moves.ts';
 import type { Subscriber } from './subscriber.ts';
 

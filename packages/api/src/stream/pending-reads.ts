@@ -1,7 +1,7 @@
 /** Reads what pending transactions move from and to addresses, and do to covenants. */
 import { PackedPairs } from '@kasgres/node';
+import { type IndexReader } from '@kasgres/reads';
 import { sql } from 'kysely';
-import type { IndexReader } from '../index-state/state.ts';
 import type { MempoolSample, PendingTransaction } from '../node/mempool-samples.ts';
 
 /**

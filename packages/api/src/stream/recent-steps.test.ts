@@ -1,7 +1,5 @@
+import { type AddedChainBlockJson, type AddressChange, type Step } from '@kasgres/chain-steps';
 import { expect, test } from 'vitest';
-import type { AddressChange } from './address-changes.ts';
-import type { AddedChainBlockJson } from './event-schemas.ts';
-import type { Step } from './read-step.ts';
 import { RecentSteps } from './recent-steps.ts';
 
 /** The step from the block of this number to the next one. */

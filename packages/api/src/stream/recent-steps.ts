@@ -2,7 +2,7 @@
  * The latest steps, each of which begins where the one before it ends. Bounded in number, and in
  * what they hold: a step of a catch-up has megabytes.
  */
-import type { Step } from './read-step.ts';
+import { type Step } from '@kasgres/chain-steps';
 
 const MAX_STEPS = 300;
 /**

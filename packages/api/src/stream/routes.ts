@@ -1,18 +1,32 @@
 /** GET and POST /v1/stream: Server-Sent Events; POST /v1/stream/tokens. */
+import {
+  countWatched,
+  encoder,
+  type EventName,
+  EVENTS,
+  eventsOf,
+  streamMessage,
+  type Subscription,
+} from '@kasgres/chain-steps';
 import { hashKey } from '@kasgres/database';
+import {
+  addressInput,
+  badRequest,
+  hashInput,
+  hexHashInput,
+  HttpError,
+  list,
+  requireCaughtUp,
+  requireNetworkOfAll,
+  timestamp,
+  unavailable,
+} from '@kasgres/reads';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
-import { badRequest, HttpError, unavailable } from '../http/errors.ts';
-import { requireCaughtUp } from '../index-state/state.ts';
 import { releaseRequest } from '../limits/authentication.ts';
 import { createToken, TOKEN_LIFE_MS } from '../limits/stream-tokens.ts';
 import { rawRoute, route } from '../openapi/route.ts';
-import { requireNetworkOfAll } from '../schemas/address.ts';
-import { list } from '../schemas/list.ts';
-import { addressInput, hashInput, hexHashInput, timestamp } from '../schemas/values.ts';
 import type { Services } from '../services.ts';
-import { streamMessage } from './event-schemas.ts';
-import { countWatched, encoder, EVENTS, type EventName, eventsOf, type Subscription } from './messages.ts';
 import type { StreamSlot } from './stream-slots.ts';
 import type { Start } from './streams.ts';
 import type { Output } from './subscriber.ts';

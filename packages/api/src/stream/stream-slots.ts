@@ -4,7 +4,7 @@
  * nobody is shut out by the number of somebody else's streams. Clients without a key have half of
  * the slots together, so the others are there for keys.
  */
-import { unavailable } from '../http/errors.ts';
+import { unavailable } from '@kasgres/reads';
 
 const RETRY_AFTER_SECONDS = 5;
 

@@ -1,12 +1,10 @@
+import { NO_SUBSCRIPTION } from '@kasgres/chain-steps';
+import { EventLoopTurns, HttpError, type IndexReader } from '@kasgres/reads';
 import { createLogger } from '@kasgres/runtime';
 import type { FastifyRequest } from 'fastify';
 import { expect, onTestFinished, test, vi } from 'vitest';
-import { EventLoopTurns } from '../fairness/event-loop-turns.ts';
-import { HttpError } from '../http/errors.ts';
-import type { IndexReader } from '../index-state/state.ts';
 import type { Admission } from '../limits/admission.ts';
 import type { MempoolSamples } from '../node/mempool-samples.ts';
-import { NO_SUBSCRIPTION } from './messages.ts';
 import { Streams } from './streams.ts';
 import type { Output } from './subscriber.ts';
 

@@ -1,22 +1,26 @@
 /** The streams of this process: what connections share, and the life of each. */
 import { setTimeout as sleep } from 'node:timers/promises';
+import {
+  readStep,
+  requireStart,
+  type Sink,
+  type Step,
+  type StepRequest,
+  type Subscription,
+  watchesAddresses,
+  watchesCovenants,
+} from '@kasgres/chain-steps';
 import { toHex } from '@kasgres/kaspa';
+import { type EventLoopTurns, FairQueue, HttpError, type IndexReader, unavailable } from '@kasgres/reads';
 import type { Logger } from '@kasgres/runtime';
 import type { FastifyRequest } from 'fastify';
-import type { EventLoopTurns } from '../fairness/event-loop-turns.ts';
-import { FairQueue } from '../fairness/fair-queue.ts';
 import { credentialOf } from '../limits/credential.ts';
-import { HttpError, unavailable } from '../http/errors.ts';
-import type { IndexReader } from '../index-state/state.ts';
 import type { Admission } from '../limits/admission.ts';
 import type { MempoolSamples } from '../node/mempool-samples.ts';
 import { callerOf, clientOf } from '../http/request-identity.ts';
 import { Follower, sinkOf } from './follower.ts';
-import { type Sink, type Subscription, watchesAddresses, watchesCovenants } from './messages.ts';
 import { MempoolEvents } from './mempool-events.ts';
 import { type StreamSlot, StreamSlots } from './stream-slots.ts';
-import { readStep, type Step, type StepRequest } from './read-step.ts';
-import { requireStart } from './require-start.ts';
 import { type Output, Subscriber } from './subscriber.ts';
 
 const CATCH_UPS = 4;

@@ -1,7 +1,6 @@
+import { type Message, NO_SUBSCRIPTION, type Sink, type Step } from '@kasgres/chain-steps';
 import { createLogger } from '@kasgres/runtime';
 import { afterEach, expect, test, vi } from 'vitest';
-import { type Message, NO_SUBSCRIPTION, type Sink } from './messages.ts';
-import type { Step } from './read-step.ts';
 import { type Output, Subscriber } from './subscriber.ts';
 
 afterEach(() => void vi.useRealTimers());

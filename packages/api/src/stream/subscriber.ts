@@ -2,9 +2,6 @@
  * One client of a stream: catches up from its cursor, then receives the steps of the follower.
  * Every message is sent, or the stream is closed.
  */
-import type { Logger } from '@kasgres/runtime';
-import { internalError } from '../http/error-envelope.ts';
-import { toHttpError } from '../http/errors.ts';
 import {
   type EventName,
   type Message,
@@ -12,10 +9,14 @@ import {
   requestFor,
   serves,
   type Sink,
+  type Step,
+  type StepRequest,
   type Subscription,
   toMessage,
-} from './messages.ts';
-import type { Step, StepRequest } from './read-step.ts';
+} from '@kasgres/chain-steps';
+import { toHttpError } from '@kasgres/reads';
+import type { Logger } from '@kasgres/runtime';
+import { internalError } from '../http/error-envelope.ts';
 
 /** A connection. */
 export interface Output {

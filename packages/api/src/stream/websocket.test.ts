@@ -1,13 +1,12 @@
 import { EventEmitter } from 'node:events';
 import { setImmediate as turn } from 'node:timers/promises';
+import { type EventName, type Subscription } from '@kasgres/chain-steps';
 import { NodeUnavailableError } from '@kasgres/node';
+import { EventLoopTurns, HttpError } from '@kasgres/reads';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { WebSocket } from 'ws';
 import type { Services } from '../services.ts';
-import { EventLoopTurns } from '../fairness/event-loop-turns.ts';
-import { HttpError } from '../http/errors.ts';
-import type { EventName, Subscription } from './messages.ts';
 import { StreamSlot } from './stream-slots.ts';
 import type { Start } from './streams.ts';
 import { openWebSocket } from './websocket.ts';

@@ -1,31 +1,30 @@
 /** GET /v1/ws: the messages of streams over a WebSocket, whose subscriptions can change. */
 import type { IncomingMessage } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
+import {
+  countWatched,
+  encoder,
+  type EventName,
+  EVENTS,
+  type Message,
+  NO_SUBSCRIPTION,
+  type Subscription,
+  toMessage,
+  webSocketMessage,
+} from '@kasgres/chain-steps';
 import { toHex } from '@kasgres/kaspa';
+import { badRequest, HttpError, list, toHttpError } from '@kasgres/reads';
 import type { FastifyRequest } from 'fastify';
 import type { WebSocket } from 'ws';
 import { z } from 'zod';
 import { envelopeOf, internalError } from '../http/error-envelope.ts';
-import { badRequest, HttpError, toHttpError } from '../http/errors.ts';
 import { parseJson } from '../http/json-body.ts';
 import { pathOf } from '../http/request-identity.ts';
 import { validate } from '../http/validation.ts';
 import { releaseRequest } from '../limits/authentication.ts';
 import { fromHundredths, toHundredths } from '../limits/hundredths.ts';
 import type { ApiPlugin } from '../openapi/route.ts';
-import { list } from '../schemas/list.ts';
 import type { Services } from '../services.ts';
-import { webSocketMessage } from './event-schemas.ts';
-import {
-  countWatched,
-  encoder,
-  EVENTS,
-  type EventName,
-  type Message,
-  NO_SUBSCRIPTION,
-  type Subscription,
-  toMessage,
-} from './messages.ts';
 import type { StreamSlot } from './stream-slots.ts';
 import { MAX_WATCHED, requireOneChoice, subscriptionBody, toSubscription } from './routes.ts';
 import type { Output, Subscriber } from './subscriber.ts';

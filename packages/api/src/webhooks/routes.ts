@@ -1,17 +1,34 @@
 /** /v1/webhooks: each webhook belongs to the key that created it, and is a 404 for others. */
+import { eventsOf, webhookMessage } from '@kasgres/chain-steps';
+import {
+  badRequest,
+  decimal,
+  hashInput,
+  hexHashInput,
+  HttpError,
+  list,
+  notFound,
+  requireNetworkOfAll,
+  unavailable,
+} from '@kasgres/reads';
+import {
+  checkUrl,
+  createSecret,
+  formatSecret,
+  type SecretBox,
+  SecretKeyError,
+  TargetError,
+  testBodyOf,
+  type Webhook,
+  WEBHOOK_EVENTS,
+} from '@kasgres/webhooks';
 import type { FastifyRequest } from 'fastify';
 import { z } from 'zod';
-import { badRequest, HttpError, notFound, unavailable } from '../http/errors.ts';
 import { callerOf } from '../http/request-identity.ts';
 import { type RequestContext, route } from '../openapi/route.ts';
 import { queryNumber } from '../pages/page-query.ts';
 import { PAGE_COST } from '../resources/shared.ts';
-import { requireNetworkOfAll } from '../schemas/address.ts';
-import { list } from '../schemas/list.ts';
-import { address, count, decimal, hash, hashInput, hexHashInput, timestamp } from '../schemas/values.ts';
 import type { Services } from '../services.ts';
-import { webhookMessage } from '../stream/event-schemas.ts';
-import { eventsOf } from '../stream/messages.ts';
 import {
   addressList,
   covenantList,
@@ -21,10 +38,7 @@ import {
   toSubscription,
   type Watched,
 } from '../stream/routes.ts';
-import { testBodyOf } from './deliverer.ts';
-import { createSecret, formatSecret, type SecretBox, SecretKeyError } from './secrets.ts';
-import { type Delivery, WEBHOOK_EVENTS, type Webhook } from './store.ts';
-import { checkUrl, TargetError } from './targets.ts';
+import { deliveryJson, toDeliveryJson, toWebhookJson, webhookJson } from './json.ts';
 
 const MAX_URL_LENGTH = 2000;
 const MAX_DELIVERIES = 100;
@@ -55,63 +69,7 @@ const secretJson = z
   .regex(/^whsec_[A-Za-z0-9+/]{43}=$/)
   .meta({ description: 'The secret of the signatures (Standard Webhooks). It is not shown again' });
 
-const webhookJson = z
-  .object({
-    id: decimal,
-    url: z.string(),
-    events: z.array(z.enum(WEBHOOK_EVENTS)),
-    addresses: z.array(address),
-    covenants: z.array(hash),
-    template: hash.nullable(),
-    confirmations: z.int().nullable(),
-    status: z.enum(['active', 'disabled']),
-    statusReason: z.string().nullable().meta({ description: 'Why it is disabled' }),
-    cursor: hash.meta({ description: 'Everything up to this block was delivered' }),
-    sequence: decimal.meta({ description: 'Number of the latest delivery' }),
-    failures: count.meta({ description: 'Failed attempts since the last success' }),
-    failingSince: timestamp.nullable(),
-    nextAttemptAt: timestamp.nullable().meta({ description: 'Null without a pending delivery' }),
-    createdAt: timestamp,
-  })
-  .meta({ id: 'Webhook' });
-
-const deliveryJson = z
-  .object({
-    id: decimal,
-    sequence: decimal.nullable().meta({ description: 'Null for a test' }),
-    cursor: hash.meta({ description: 'The block that the delivery reaches' }),
-    status: z.enum(['pending', 'delivered', 'failed']),
-    attempts: count,
-    statusCode: z.int().nullable().meta({ description: 'HTTP status of the latest attempt; null without a response' }),
-    latencyMs: count.nullable(),
-    error: z.string().nullable(),
-    createdAt: timestamp,
-    attemptedAt: timestamp.nullable(),
-    deliveredAt: timestamp.nullable(),
-  })
-  .meta({ id: 'WebhookDelivery' });
-
 const done = z.object({ id: decimal });
-
-const time = (date: Date | null): number | null => date && date.getTime();
-
-const toJson = ({ id, sequence, failingSince, nextAttemptAt, createdAt, withIds: _ids, ...rest }: Webhook) => ({
-  id: String(id),
-  sequence: String(sequence),
-  failingSince: time(failingSince),
-  nextAttemptAt: time(nextAttemptAt),
-  createdAt: createdAt.getTime(),
-  ...rest,
-});
-
-const toDeliveryJson = ({ id, sequence, createdAt, attemptedAt, deliveredAt, ...rest }: Delivery) => ({
-  id: String(id),
-  sequence: sequence === null ? null : String(sequence),
-  createdAt: createdAt.getTime(),
-  attemptedAt: time(attemptedAt),
-  deliveredAt: time(deliveredAt),
-  ...rest,
-});
 
 const keyOf = ({ apiKey }: FastifyRequest): bigint => {
   if (apiKey?.id == null) throw new HttpError(401, 'x-api-key is missing from header');
@@ -229,7 +187,9 @@ export const listWebhooks = route(
     summary: 'The webhooks of the key',
     response: z.object({ webhooks: z.array(webhookJson) }),
   },
-  async ({ services, request }) => ({ webhooks: (await webhooksOf(services).store.list(keyOf(request))).map(toJson) }),
+  async ({ services, request }) => ({
+    webhooks: (await webhooksOf(services).store.list(keyOf(request))).map(toWebhookJson),
+  }),
 );
 
 async function findWebhook({ services, request }: RequestContext, id: bigint): Promise<Webhook> {
@@ -247,7 +207,7 @@ export const getWebhook = route(
     summary: 'A webhook',
     response: webhookJson,
   },
-  async (context, { params: { id } }) => toJson(await findWebhook(context, id)),
+  async (context, { params: { id } }) => toWebhookJson(await findWebhook(context, id)),
 );
 
 export const updateWebhook = route(
@@ -290,7 +250,7 @@ export const updateWebhook = route(
     }
     const changes = { url: given, ...watched, status };
     if (!(await webhooksOf(services).store.update(keyOf(request), id, changes))) throw unknown();
-    return toJson(await findWebhook(context, id));
+    return toWebhookJson(await findWebhook(context, id));
   },
 );
 
@@ -362,7 +322,7 @@ export const replayWebhook = route(
     const { services, request } = context;
     const cursor = await cursorOf(context, from, await findWebhook(context, id));
     if (!(await webhooksOf(services).store.replay(keyOf(request), id, cursor))) throw unknown();
-    return toJson(await findWebhook(context, id));
+    return toWebhookJson(await findWebhook(context, id));
   },
 );
 

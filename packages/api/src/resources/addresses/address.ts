@@ -1,22 +1,32 @@
 /** GET /v1/addresses/{address}, and its tag alone. */
-import { type RawBuilder, sql } from 'kysely';
-import { jsonBuildObject } from 'kysely/helpers/postgres';
-import { z } from 'zod';
-import { notFound } from '../../http/errors.ts';
-import { jsonArray, type JsonFields, jsonObject } from '../../index-state/json.ts';
-import { catchingUp, requireCaughtUp } from '../../index-state/state.ts';
-import { type ParameterOf, Statement, statementsBy } from '../../index-state/statement.ts';
-import { statementRoute } from '../../openapi/route.ts';
 import {
+  address,
+  addressesInput,
+  addressInput,
   type AddressParameters,
   addressTag,
   type AddressTagJson,
   automaticLabels,
+  catchingUp,
+  count,
+  jsonArray,
+  type JsonFields,
+  jsonObject,
+  notFound,
+  type ParameterOf,
+  requireCaughtUp,
   requireNetwork,
   requireNetworkOfAll,
   scriptIdOf,
-} from '../../schemas/address.ts';
-import { address, addressesInput, addressInput, count, sompi, timestamp } from '../../schemas/values.ts';
+  sompi,
+  Statement,
+  statementsBy,
+  timestamp,
+} from '@kasgres/reads';
+import { type RawBuilder, sql } from 'kysely';
+import { jsonBuildObject } from 'kysely/helpers/postgres';
+import { z } from 'zod';
+import { statementRoute } from '../../openapi/route.ts';
 import { lookUp } from '../shared.ts';
 import { type AddressesParameters, requestedAddresses } from './balances.ts';
 import { automaticLabelsOf, tagOfScript } from './tags.ts';

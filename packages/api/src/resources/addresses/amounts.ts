@@ -1,6 +1,6 @@
 /** The amounts that transactions move from and to an address. */
+import { isAccepted, joinPrevious } from '@kasgres/reads';
 import { type RawBuilder, sql } from 'kysely';
-import { isAccepted, joinPrevious } from '../transactions/fields.ts';
 import { utxoExists } from '../transactions/rest/select-transactions.ts';
 
 /**

@@ -1,16 +1,25 @@
 /**
  * GET /v1/addresses/{address}/balance-history: the balance at the end of each hour, day or month.
  */
+import {
+  addressInput,
+  type AddressParameters,
+  joinedGaps,
+  jsonArray,
+  jsonObject,
+  optional,
+  type ParameterOf,
+  requireCaughtUp,
+  requireNetwork,
+  scriptIdOf,
+  sompi,
+  statementsBy,
+  timestamp,
+} from '@kasgres/reads';
 import { type RawBuilder, sql } from 'kysely';
 import { z } from 'zod';
-import { jsonArray, jsonObject, optional } from '../../index-state/json.ts';
-import { requireCaughtUp } from '../../index-state/state.ts';
-import { type ParameterOf, statementsBy } from '../../index-state/statement.ts';
 import { statementRoute } from '../../openapi/route.ts';
 import { requireTimeRange, timeRange } from '../../pages/time-range.ts';
-import { type AddressParameters, requireNetwork, scriptIdOf } from '../../schemas/address.ts';
-import { addressInput, sompi, timestamp } from '../../schemas/values.ts';
-import { joinedGaps } from '../chain/segments.ts';
 import { lookUp } from '../shared.ts';
 
 /** Hours of more than a year, and days of 27 years. */

@@ -1,12 +1,21 @@
 /** getBalanceByAddress and getBalancesByAddresses: balances at the sink. */
+import {
+  address,
+  addressesInput,
+  addressInput,
+  type AddressParameters,
+  type ParameterOf,
+  requireCaughtUp,
+  requireNetwork,
+  requireNetworkOfAll,
+  scriptIdOf,
+  sompi,
+  Statement,
+} from '@kasgres/reads';
 import { type RawBuilder, sql } from 'kysely';
 import { jsonBuildObject } from 'kysely/helpers/postgres';
 import { z } from 'zod';
-import { requireCaughtUp } from '../../index-state/state.ts';
-import { type ParameterOf, Statement } from '../../index-state/statement.ts';
 import { statementRoute } from '../../openapi/route.ts';
-import { type AddressParameters, requireNetwork, requireNetworkOfAll, scriptIdOf } from '../../schemas/address.ts';
-import { address, addressesInput, addressInput, sompi } from '../../schemas/values.ts';
 import { rpc } from '../shared.ts';
 
 const balance = sompi.meta({ description: '0 for an address that was never seen' });

@@ -6,11 +6,9 @@
  */
 import { Readable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { commonTable, type IndexReader, isAccepted } from '@kasgres/reads';
 import { type RawBuilder, sql } from 'kysely';
-import type { IndexReader } from '../../index-state/state.ts';
-import { commonTable } from '../../index-state/statement.ts';
 import { UnpaidError } from '../../limits/charge-as-read.ts';
-import { isAccepted } from '../transactions/fields.ts';
 import { fromLastExamined, keepWhere } from '../../pages/key-page.ts';
 import { containing, joinAccepting } from '../transactions/rest/select-transactions.ts';
 import { joinAmounts } from './amounts.ts';

@@ -1,9 +1,8 @@
 /** Filters of the transactions of an address. */
+import { isAccepted, uint64Input } from '@kasgres/reads';
 import { type RawBuilder, sql } from 'kysely';
 import { z } from 'zod';
 import { timeRange } from '../../pages/time-range.ts';
-import { uint64Input } from '../../schemas/values.ts';
-import { isAccepted } from '../transactions/fields.ts';
 
 export const historyFilter = {
   ...timeRange,

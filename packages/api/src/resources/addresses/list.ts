@@ -1,13 +1,24 @@
 /** GET /v1/addresses: addresses by balance. */
 import { MAX_SOMPI } from '@kasgres/kaspa';
+import {
+  address,
+  addressInput,
+  type AddressParameters,
+  addressTag,
+  conflict,
+  jsonArray,
+  jsonObject,
+  type ParameterOf,
+  requireCaughtUp,
+  requireNetwork,
+  scriptIdOf,
+  sompi,
+  statementsBy,
+  text,
+} from '@kasgres/reads';
 import { sql } from 'kysely';
 import { jsonBuildObject } from 'kysely/helpers/postgres';
 import { z } from 'zod';
-import { conflict } from '../../http/errors.ts';
-import { jsonArray, jsonObject } from '../../index-state/json.ts';
-import { text } from '../../index-state/sql.ts';
-import { requireCaughtUp } from '../../index-state/state.ts';
-import { type ParameterOf, statementsBy } from '../../index-state/statement.ts';
 import {
   cursorOf,
   type PageParameters,
@@ -19,8 +30,6 @@ import {
 } from '../../pages/key-page.ts';
 import { pageQuery, queryFlag } from '../../pages/page-query.ts';
 import { statementRoute } from '../../openapi/route.ts';
-import { type AddressParameters, addressTag, requireNetwork, scriptIdOf } from '../../schemas/address.ts';
-import { address, addressInput, sompi } from '../../schemas/values.ts';
 import { listing, page } from '../shared.ts';
 import { tagOfScript } from './tags.ts';
 import { includeTags, tagsByAddress, tagsOfScripts } from '../transactions/rest/tags.ts';

@@ -1,7 +1,7 @@
 /** Tags and automatic labels of addresses within statements. */
 import { clusterRoots } from '@kasgres/database';
+import { type AddressTagJson } from '@kasgres/reads';
 import { type RawBuilder, sql } from 'kysely';
-import type { AddressTagJson } from '../../schemas/address.ts';
 
 const ROOTS_OF_GIVEN = sql.raw(clusterRoots('cluster_members m where m.script_id = given.script_id', '', ''));
 

@@ -3,23 +3,33 @@
  * newest first.
  */
 import { Readable } from 'node:stream';
+import {
+  addressInput,
+  type AddressParameters,
+  badRequest,
+  hashInput,
+  hasTransactionId,
+  type JsonFields,
+  type ParameterOf,
+  requireCaughtUp,
+  requireNetwork,
+  scriptIdOf,
+  sompi,
+  sompiDelta,
+  statementsBy,
+  text,
+  transactionIdOf,
+} from '@kasgres/reads';
 import type { FastifyRequest } from 'fastify';
 import { sql } from 'kysely';
 import { jsonBuildObject } from 'kysely/helpers/postgres';
 import { z } from 'zod';
-import type { JsonFields } from '../../index-state/json.ts';
-import { hasTransactionId, text, transactionIdOf } from '../../index-state/sql.ts';
-import { requireCaughtUp } from '../../index-state/state.ts';
-import { type ParameterOf, statementsBy } from '../../index-state/statement.ts';
-import { badRequest } from '../../http/errors.ts';
 import { cursorOf, keyPage, type PageParameters, pageProblems, type PageStart, startOf } from '../../pages/key-page.ts';
 import { pageQuery } from '../../pages/page-query.ts';
 import { qualityOf } from '../../http/accept.ts';
 import { callerOf } from '../../http/request-identity.ts';
 import { requireTimeRange } from '../../pages/time-range.ts';
 import { type ApiPlugin, statementRoute } from '../../openapi/route.ts';
-import { type AddressParameters, requireNetwork, scriptIdOf } from '../../schemas/address.ts';
-import { addressInput, hashInput, sompi, sompiDelta } from '../../schemas/values.ts';
 import { listing, page, PAGE_COST } from '../shared.ts';
 import { joinAmounts } from './amounts.ts';
 import { chargeAsRead } from '../../limits/charge-as-read.ts';

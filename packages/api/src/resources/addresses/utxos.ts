@@ -3,13 +3,29 @@
  * limit.
  */
 import { fromHex } from '@kasgres/kaspa';
+import {
+  address,
+  addressesInput,
+  addressInput,
+  type AddressParameters,
+  badRequest,
+  count,
+  decimal,
+  hash,
+  hasTransactionId,
+  hexBytes,
+  outpoint,
+  type ParameterOf,
+  requireCaughtUp,
+  requireNetwork,
+  requireNetworkOfAll,
+  sompi,
+  Statement,
+  statementsBy,
+} from '@kasgres/reads';
 import { type RawBuilder, sql } from 'kysely';
 import { jsonBuildObject } from 'kysely/helpers/postgres';
 import { z } from 'zod';
-import { badRequest } from '../../http/errors.ts';
-import { hasTransactionId } from '../../index-state/sql.ts';
-import { requireCaughtUp } from '../../index-state/state.ts';
-import { type ParameterOf, Statement, statementsBy } from '../../index-state/statement.ts';
 import { statementRoute } from '../../openapi/route.ts';
 import {
   cursorOf,
@@ -21,9 +37,6 @@ import {
   rowsOf,
 } from '../../pages/key-page.ts';
 import { pageQuery } from '../../pages/page-query.ts';
-import { type AddressParameters, requireNetwork, requireNetworkOfAll } from '../../schemas/address.ts';
-import { outpoint } from '../../schemas/transaction.ts';
-import { address, addressesInput, addressInput, count, decimal, hash, hexBytes, sompi } from '../../schemas/values.ts';
 import { listing, page, rpc } from '../shared.ts';
 import { type AddressesParameters, requestedAddresses } from './balances.ts';
 

@@ -2,23 +2,27 @@
  * GET /v1/blocks/daa-score/{start}/{end}: all blocks in a range of DAA scores, and their
  * transactions.
  */
+import {
+  conflict,
+  findFirstBlock,
+  listGaps,
+  type Reading,
+  readJson,
+  requireCaughtUp,
+  restBlock,
+  restBlocks,
+  uint64Input,
+} from '@kasgres/reads';
 import { type RawBuilder, sql } from 'kysely';
 import { jsonBuildObject } from 'kysely/helpers/postgres';
 import { z } from 'zod';
-import { conflict } from '../../http/errors.ts';
-import { type Reading, requireCaughtUp } from '../../index-state/state.ts';
-import { readJson } from '../../index-state/statement.ts';
 import { keysInOrder } from '../../pages/key-page.ts';
 import { indexRoute } from '../../openapi/route.ts';
-import { uint64Input } from '../../schemas/values.ts';
-import { findFirstBlock, listGaps } from '../chain/segments.ts';
 import { lookUp, toStoredScore } from '../shared.ts';
 import { restTransaction } from '../transactions/rest/schemas.ts';
 import { describeAll, includeParts, partsOf } from '../transactions/rest/programs.ts';
 import { tagsByAddress, tagsOfPage } from '../transactions/rest/tags.ts';
 import { restTransactions, upToMaxBytes } from '../transactions/rest/select-transactions.ts';
-import { restBlock } from '../../schemas/rest-block.ts';
-import { restBlocks } from './select-blocks.ts';
 
 const MAX_SPAN = 100n;
 /** Anybody can mine any number of blocks on the same parents, which have the same score. */

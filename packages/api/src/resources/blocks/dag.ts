@@ -1,18 +1,27 @@
 /** GET /v1/dag: a window of the DAG, for a picture of it. */
+import {
+  badRequest,
+  dagBlock,
+  dagBlockFields,
+  type DagBlockJson,
+  decimal,
+  hash,
+  hashInput,
+  hex,
+  joinMerging,
+  jsonArray,
+  jsonObject,
+  type ParameterOf,
+  statementsBy,
+  uint64Input,
+  unknownItem,
+} from '@kasgres/reads';
 import { type RawBuilder, sql } from 'kysely';
 import { jsonBuildObject } from 'kysely/helpers/postgres';
 import { z } from 'zod';
-import { badRequest } from '../../http/errors.ts';
-import { jsonArray, jsonObject } from '../../index-state/json.ts';
-import { hex } from '../../index-state/sql.ts';
-import { type ParameterOf, statementsBy } from '../../index-state/statement.ts';
 import { statementRoute } from '../../openapi/route.ts';
 import { queryNumber } from '../../pages/page-query.ts';
-import { decimal, hash, hashInput, uint64Input } from '../../schemas/values.ts';
-import { unknownItem } from '../chain/segments.ts';
 import { lookUp, toStoredScore } from '../shared.ts';
-import { joinMerging } from './select-blocks.ts';
-import { type DagBlockJson, dagBlock, dagBlockFields } from './select-dag-blocks.ts';
 
 const MAX_SPAN = 300;
 const DEFAULT_SPAN = 150;

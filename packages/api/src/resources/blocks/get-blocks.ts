@@ -3,27 +3,31 @@
  * node.
  */
 import { fromHex } from '@kasgres/kaspa';
-import { sql } from 'kysely';
-import { jsonBuildObject } from 'kysely/helpers/postgres';
-import { z } from 'zod';
-import { jsonArray } from '../../index-state/json.ts';
-import { anyOf, type Db, hex } from '../../index-state/sql.ts';
-import type { Reading } from '../../index-state/state.ts';
-import { readJson } from '../../index-state/statement.ts';
-import { indexRoute } from '../../openapi/route.ts';
-import { block } from '../../schemas/block.ts';
-import { flag, hash, hashOrEmptyInput } from '../../schemas/values.ts';
 import {
+  anyOf,
+  block,
   cannotCross,
+  type Db,
   findLowestBlock,
+  flag,
   type Gap,
   gapAbove,
   getPathToChain,
+  hash,
+  hashOrEmptyInput,
+  hex,
+  jsonArray,
   listGaps,
+  type Reading,
+  readJson,
   type SegmentEnd,
-} from '../chain/segments.ts';
+  wholeBlocks,
+} from '@kasgres/reads';
+import { sql } from 'kysely';
+import { jsonBuildObject } from 'kysely/helpers/postgres';
+import { z } from 'zod';
+import { indexRoute } from '../../openapi/route.ts';
 import { rpc } from '../shared.ts';
-import { wholeBlocks } from './select-blocks.ts';
 
 /**
  * Total compute mass of the transactions of a response: about 16,000 ordinary transactions, or 50

@@ -1,15 +1,12 @@
 /** GET /v1/blocks: blocks in the order in which they were first written, newest first. */
+import { hashInput, type ParameterOf, restBlock, restBlocks, statementsBy } from '@kasgres/reads';
 import { type RawBuilder, sql } from 'kysely';
 import { jsonBuildObject } from 'kysely/helpers/postgres';
 import { z } from 'zod';
-import { type ParameterOf, statementsBy } from '../../index-state/statement.ts';
 import { cursorOf, keyPage, type PageParameters, pageProblems, type PageStart, startOf } from '../../pages/key-page.ts';
 import { pageQuery, queryFlag } from '../../pages/page-query.ts';
 import { statementRoute } from '../../openapi/route.ts';
-import { hashInput } from '../../schemas/values.ts';
 import { listing, page } from '../shared.ts';
-import { restBlock } from '../../schemas/rest-block.ts';
-import { restBlocks } from './select-blocks.ts';
 
 const ALL_BLOCKS = { table: 'blocks', column: 'id' };
 /**

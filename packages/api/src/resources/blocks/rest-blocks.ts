@@ -1,20 +1,29 @@
 /** GET /v1/blocks/{hash}, and getBlock. */
+import {
+  block,
+  blockFields,
+  type BlockJson,
+  count,
+  flag,
+  hashInput,
+  type IndexState,
+  joinMerging,
+  jsonObject,
+  type ParameterOf,
+  restBlock,
+  restBlockFields,
+  sinkBlueScore,
+  statementsBy,
+  unknownItem,
+} from '@kasgres/reads';
 import { type RawBuilder, sql } from 'kysely';
 import { jsonBuildObject } from 'kysely/helpers/postgres';
 import { z } from 'zod';
-import { jsonObject } from '../../index-state/json.ts';
-import type { IndexState } from '../../index-state/index-state.ts';
-import { type ParameterOf, sinkBlueScore, statementsBy } from '../../index-state/statement.ts';
 import { queryFlag } from '../../pages/page-query.ts';
 import { statementRoute } from '../../openapi/route.ts';
-import { block, type BlockJson } from '../../schemas/block.ts';
-import { count, flag, hashInput } from '../../schemas/values.ts';
 import { includeTags, tagsByAddress, tagsOfScripts } from '../transactions/rest/tags.ts';
-import { unknownItem } from '../chain/segments.ts';
 import { lookUp, rpc } from '../shared.ts';
 import { blockRewards, joinRewards, rewardFields } from './rewards.ts';
-import { blockFields, joinMerging, restBlockFields } from './select-blocks.ts';
-import { restBlock } from '../../schemas/rest-block.ts';
 
 const blockDetails = z
   .object({

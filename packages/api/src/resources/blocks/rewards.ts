@@ -1,9 +1,7 @@
 /** The miner and the rewards of a block, of a row `block` joined with `joinMerging`. */
+import { address, addressTag, hash, hexBytes, type JsonFields, jsonObject, sompi } from '@kasgres/reads';
 import { type RawBuilder, sql } from 'kysely';
 import { z } from 'zod';
-import { type JsonFields, jsonObject } from '../../index-state/json.ts';
-import { addressTag } from '../../schemas/address.ts';
-import { address, hash, hexBytes, sompi } from '../../schemas/values.ts';
 import { tagOfScript } from '../addresses/tags.ts';
 
 const miner = z.object({

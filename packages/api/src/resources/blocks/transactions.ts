@@ -2,12 +2,17 @@
  * GET /v1/blocks/{hash}/transactions: what a block contains, or what a chain block accepts, in
  * pages.
  */
+import {
+  hashInput,
+  hasTransactionId,
+  type ParameterOf,
+  requireCaughtUp,
+  statementsBy,
+  unknownItem,
+} from '@kasgres/reads';
 import { sql } from 'kysely';
 import { jsonBuildObject } from 'kysely/helpers/postgres';
 import { z } from 'zod';
-import { hasTransactionId } from '../../index-state/sql.ts';
-import { requireCaughtUp } from '../../index-state/state.ts';
-import { type ParameterOf, statementsBy } from '../../index-state/statement.ts';
 import {
   cursorOf,
   type PageParameters,
@@ -18,8 +23,6 @@ import {
 } from '../../pages/key-page.ts';
 import { pageQuery } from '../../pages/page-query.ts';
 import { statementRoute } from '../../openapi/route.ts';
-import { hashInput } from '../../schemas/values.ts';
-import { unknownItem } from '../chain/segments.ts';
 import { listing, page } from '../shared.ts';
 import { includePayload, restTransaction } from '../transactions/rest/schemas.ts';
 import { addPrograms, includeParts, type Parts, partsOf } from '../transactions/rest/programs.ts';

@@ -5,14 +5,11 @@
  * (`pre_bootstrap_times`), and that block.
  */
 import type { Network } from '@kasgres/kaspa';
+import { catchingUp, list, milliseconds, type ParameterOf, Statement, uint64Input } from '@kasgres/reads';
 import { type RawBuilder, sql } from 'kysely';
 import { jsonBuildObject } from 'kysely/helpers/postgres';
 import { z } from 'zod';
-import { catchingUp } from '../../index-state/state.ts';
-import { type ParameterOf, Statement } from '../../index-state/statement.ts';
 import { statementRoute } from '../../openapi/route.ts';
-import { list } from '../../schemas/list.ts';
-import { milliseconds, uint64Input } from '../../schemas/values.ts';
 import { rpc, toStoredScore } from '../shared.ts';
 
 const MAX_SCORES = 1000;

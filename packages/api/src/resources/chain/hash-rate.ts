@@ -3,16 +3,22 @@
  * in the past of a block.
  */
 import { type Network, networkHashesPerSecond } from '@kasgres/kaspa';
+import {
+  conflict,
+  type Db,
+  decimal,
+  findSegmentStart,
+  getPathToChain,
+  hashInput,
+  isPreBootstrap,
+  notConnected,
+  type Reading,
+} from '@kasgres/reads';
 import { sql } from 'kysely';
 import { z } from 'zod';
-import { conflict } from '../../http/errors.ts';
-import type { Db } from '../../index-state/sql.ts';
-import type { Reading } from '../../index-state/state.ts';
 import { indexRoute } from '../../openapi/route.ts';
 import { queryNumber } from '../../pages/page-query.ts';
-import { decimal, hashInput } from '../../schemas/values.ts';
 import { rpc } from '../shared.ts';
-import { findSegmentStart, getPathToChain, isPreBootstrap, notConnected } from './segments.ts';
 
 const MIN_WINDOW = 1000;
 const MAX_WINDOW = 10_000;

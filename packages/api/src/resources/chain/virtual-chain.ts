@@ -2,14 +2,21 @@
  * getVirtualChainFromBlock: the changes of the chain from a block to the sink, as the node returns
  * them, over the whole indexed history.
  */
+import {
+  cannotCross,
+  type Db,
+  type Gap,
+  gapAbove,
+  getPathToChain,
+  hash,
+  hashInput,
+  listGaps,
+  type Reading,
+} from '@kasgres/reads';
 import { sql } from 'kysely';
 import { z } from 'zod';
-import type { Db } from '../../index-state/sql.ts';
-import type { Reading } from '../../index-state/state.ts';
 import { indexRoute } from '../../openapi/route.ts';
-import { hash, hashInput } from '../../schemas/values.ts';
 import { rpc } from '../shared.ts';
-import { cannotCross, type Gap, gapAbove, getPathToChain, listGaps } from './segments.ts';
 
 /**
  * The limit of the node at ten blocks per second: merged blocks if ids are requested, else chain

@@ -1,13 +1,9 @@
 /** Look-ups of covenants by id. */
+import { hashInput, list, type ParameterOf, requireCaughtUp, Statement, unknownItem } from '@kasgres/reads';
 import { sql } from 'kysely';
 import { jsonBuildObject } from 'kysely/helpers/postgres';
 import { z } from 'zod';
-import { requireCaughtUp } from '../../index-state/state.ts';
-import { type ParameterOf, Statement } from '../../index-state/statement.ts';
 import { statementRoute } from '../../openapi/route.ts';
-import { list } from '../../schemas/list.ts';
-import { hashInput } from '../../schemas/values.ts';
-import { unknownItem } from '../chain/segments.ts';
 import { lookUp } from '../shared.ts';
 import { covenant } from './schemas.ts';
 import { covenantsOfPage, oneCovenant } from './select-covenants.ts';

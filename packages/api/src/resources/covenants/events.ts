@@ -1,17 +1,20 @@
 /** Events of one covenant, and of all covenants, newest first. */
 import { fromHex } from '@kasgres/kaspa';
+import {
+  conflict,
+  hashInput,
+  hasTransactionId,
+  type ParameterOf,
+  requireCaughtUp,
+  statementsBy,
+  unknownItem,
+} from '@kasgres/reads';
 import { type RawBuilder, sql } from 'kysely';
 import { jsonBuildObject } from 'kysely/helpers/postgres';
 import { z } from 'zod';
-import { conflict } from '../../http/errors.ts';
-import { hasTransactionId } from '../../index-state/sql.ts';
-import { requireCaughtUp } from '../../index-state/state.ts';
-import { type ParameterOf, statementsBy } from '../../index-state/statement.ts';
 import { statementRoute } from '../../openapi/route.ts';
 import { cursorOf, type PageParameters, pageProblems, type PageStart, startOf } from '../../pages/key-page.ts';
 import { pageQuery } from '../../pages/page-query.ts';
-import { hashInput } from '../../schemas/values.ts';
-import { unknownItem } from '../chain/segments.ts';
 import { listing, page } from '../shared.ts';
 import { covenantEvent } from './schemas.ts';
 import { eventParts, eventsOfPage, eventTables } from './select-events.ts';

@@ -1,10 +1,18 @@
 /** GET /v1/covenants, those of a template, and those that have UTXOs at an address. */
 import { fromHex } from '@kasgres/kaspa';
+import {
+  addressInput,
+  type AddressParameters,
+  hashInput,
+  type ParameterOf,
+  requireCaughtUp,
+  requireNetwork,
+  scriptIdOf,
+  statementsBy,
+} from '@kasgres/reads';
 import { type RawBuilder, sql } from 'kysely';
 import { jsonBuildObject } from 'kysely/helpers/postgres';
 import { z } from 'zod';
-import { requireCaughtUp } from '../../index-state/state.ts';
-import { type ParameterOf, statementsBy } from '../../index-state/statement.ts';
 import { statementRoute } from '../../openapi/route.ts';
 import {
   cursorOf,
@@ -18,8 +26,6 @@ import {
   startOf,
 } from '../../pages/key-page.ts';
 import { pageQuery, queryFlag } from '../../pages/page-query.ts';
-import { type AddressParameters, requireNetwork, scriptIdOf } from '../../schemas/address.ts';
-import { addressInput, hashInput } from '../../schemas/values.ts';
 import { unknownTemplate } from '../programs/templates.ts';
 import { listing, page } from '../shared.ts';
 import { covenant } from './schemas.ts';

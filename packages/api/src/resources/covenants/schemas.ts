@@ -1,8 +1,7 @@
 /** Covenants and their events in responses. */
+import { address, count, hash, hexBytes, outpoint, sompi, timestamp } from '@kasgres/reads';
 import { z } from 'zod';
 import { revealedProgram } from '../programs/schemas.ts';
-import { outpoint } from '../../schemas/transaction.ts';
-import { address, count, hash, hexBytes, sompi, timestamp } from '../../schemas/values.ts';
 
 const template = hash.nullable().meta({
   description:

@@ -1,11 +1,18 @@
 /** Selects covenants as JSON. */
+import {
+  hex,
+  hexOrNull,
+  inputFields,
+  joinPrevious,
+  jsonArray,
+  type JsonFields,
+  jsonObject,
+  type outpoint,
+  text,
+} from '@kasgres/reads';
 import { type RawBuilder, sql } from 'kysely';
-import { jsonArray, type JsonFields, jsonObject } from '../../index-state/json.ts';
-import { hex, hexOrNull, text } from '../../index-state/sql.ts';
-import type { outpoint } from '../../schemas/transaction.ts';
-import { inputFields, joinPrevious } from '../transactions/fields.ts';
-import type { CovenantJson } from './schemas.ts';
 import type { z } from 'zod';
+import type { CovenantJson } from './schemas.ts';
 
 const input = inputFields(sql`0`);
 

@@ -1,13 +1,10 @@
 /** Selects events of covenants, in pages of whole transactions. */
+import { hex, inputFields, joinPrevious, jsonArray, jsonObject, type outpoint, text } from '@kasgres/reads';
 import { type RawBuilder, sql } from 'kysely';
 import type { z } from 'zod';
-import { jsonArray, jsonObject } from '../../index-state/json.ts';
-import { hex, text } from '../../index-state/sql.ts';
 import { pageParts, type PageStart, rowsOf } from '../../pages/key-page.ts';
 import type { PageMetadataJson } from '../../pages/page-query.ts';
-import type { outpoint } from '../../schemas/transaction.ts';
 import { programOfScript } from '../programs/revealed.ts';
-import { inputFields, joinPrevious } from '../transactions/fields.ts';
 import { MAX_PAGE_BYTES, spending } from '../transactions/rest/select-transactions.ts';
 import type { CovenantEventJson, EventInputJson, EventOutputJson } from './schemas.ts';
 

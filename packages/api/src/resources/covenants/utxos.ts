@@ -1,11 +1,18 @@
 /** GET /v1/covenants/{covenantId}/utxos: UTXOs of a covenant at the sink. */
+import {
+  hashInput,
+  hex,
+  jsonArray,
+  jsonObject,
+  type ParameterOf,
+  requireCaughtUp,
+  statementsBy,
+  text,
+  unknownItem,
+} from '@kasgres/reads';
 import { sql } from 'kysely';
 import { jsonBuildObject } from 'kysely/helpers/postgres';
 import { z } from 'zod';
-import { jsonArray, jsonObject } from '../../index-state/json.ts';
-import { hex, text } from '../../index-state/sql.ts';
-import { requireCaughtUp } from '../../index-state/state.ts';
-import { type ParameterOf, statementsBy } from '../../index-state/statement.ts';
 import { statementRoute } from '../../openapi/route.ts';
 import {
   cursorOf,
@@ -17,9 +24,7 @@ import {
   startOf,
 } from '../../pages/key-page.ts';
 import { pageQuery } from '../../pages/page-query.ts';
-import { hashInput } from '../../schemas/values.ts';
 import { findOutput, outpointInput, type OutpointParameters, restUtxo } from '../addresses/utxos.ts';
-import { unknownItem } from '../chain/segments.ts';
 import { listing, page } from '../shared.ts';
 
 interface Parameters extends Omit<PageParameters, 'cursor'>, OutpointParameters {

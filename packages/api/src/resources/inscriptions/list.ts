@@ -1,17 +1,24 @@
 /** GET /v1/inscriptions: operations of protocols that accepted transactions state. */
 import { fromHex } from '@kasgres/kaspa';
 import type { JsonValue } from '@kasgres/programs';
+import {
+  addressInput,
+  count,
+  hash,
+  jsonArray,
+  jsonObject,
+  type ParameterOf,
+  requireCaughtUp,
+  requireNetwork,
+  statementsBy,
+  timestamp,
+} from '@kasgres/reads';
 import { sql } from 'kysely';
 import { jsonBuildObject } from 'kysely/helpers/postgres';
 import { z } from 'zod';
-import { jsonArray, jsonObject } from '../../index-state/json.ts';
-import { requireCaughtUp } from '../../index-state/state.ts';
-import { type ParameterOf, statementsBy } from '../../index-state/statement.ts';
 import { statementRoute } from '../../openapi/route.ts';
 import { cursorOf, pageProblems, type PageStart, startOf } from '../../pages/key-page.ts';
 import { pageQuery } from '../../pages/page-query.ts';
-import { requireNetwork } from '../../schemas/address.ts';
-import { addressInput, count, hash, timestamp } from '../../schemas/values.ts';
 import { listing, page } from '../shared.ts';
 import { bodyOf, MAX_SOURCE_BYTES } from './body.ts';
 import { type InscriptionFilter, inscriptionPage, type InscriptionParameters } from './select-page.ts';

@@ -1,7 +1,6 @@
 /** Selects pages of inscriptions, newest transaction first: of all, of an address, or of a tick. */
+import { hasTransactionId, type ParameterOf, scriptIdOf } from '@kasgres/reads';
 import { type RawBuilder, sql } from 'kysely';
-import { hasTransactionId } from '../../index-state/sql.ts';
-import type { ParameterOf } from '../../index-state/statement.ts';
 import {
   fromLastExamined,
   MAX_EXAMINED,
@@ -11,7 +10,6 @@ import {
   rowsOf,
 } from '../../pages/key-page.ts';
 import { MAX_LIMIT } from '../../pages/page-query.ts';
-import { scriptIdOf } from '../../schemas/address.ts';
 import { MAX_SOURCE_BYTES } from './body.ts';
 
 /** A page ends before its sources exceed this, unless it has one. */

@@ -1,10 +1,8 @@
 /** GET /v1/lanes and GET /v1/lanes/{namespace}: user lanes by their accepted transactions. */
+import { jsonArray, type ParameterOf, requireCaughtUp, Statement, statementsBy } from '@kasgres/reads';
 import { sql } from 'kysely';
 import { jsonBuildObject } from 'kysely/helpers/postgres';
 import { z } from 'zod';
-import { jsonArray } from '../../index-state/json.ts';
-import { requireCaughtUp } from '../../index-state/state.ts';
-import { type ParameterOf, Statement, statementsBy } from '../../index-state/statement.ts';
 import { statementRoute } from '../../openapi/route.ts';
 import {
   cursorOf,

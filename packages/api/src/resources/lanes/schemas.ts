@@ -1,11 +1,8 @@
 /** User lanes (KIP-21): their namespaces, and what listings show of them. */
 import { LANE_NAMESPACE_BYTES, SUBNETWORK_ID_BYTES, toHex } from '@kasgres/kaspa';
+import { count, decimal, jsonObject, notFound, type ParameterOf, sompi, timestamp } from '@kasgres/reads';
 import { type RawBuilder, sql } from 'kysely';
 import { z } from 'zod';
-import { notFound } from '../../http/errors.ts';
-import { jsonObject } from '../../index-state/json.ts';
-import type { ParameterOf } from '../../index-state/statement.ts';
-import { count, decimal, sompi, timestamp } from '../../schemas/values.ts';
 
 const NAMESPACE = /^(?:0x)?[0-9a-fA-F]{8}$/;
 

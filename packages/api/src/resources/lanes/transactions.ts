@@ -1,16 +1,20 @@
 /** GET /v1/lanes/{namespace}/transactions: transactions of a user lane, newest first. */
+import {
+  hashInput,
+  hasTransactionId,
+  isAccepted,
+  type ParameterOf,
+  requireCaughtUp,
+  statementsBy,
+  transactionIdOf,
+} from '@kasgres/reads';
 import { sql } from 'kysely';
 import { jsonBuildObject } from 'kysely/helpers/postgres';
 import { z } from 'zod';
-import { hasTransactionId, transactionIdOf } from '../../index-state/sql.ts';
-import { requireCaughtUp } from '../../index-state/state.ts';
-import { type ParameterOf, statementsBy } from '../../index-state/statement.ts';
 import { cursorOf, keyPage, type PageParameters, pageProblems, type PageStart, startOf } from '../../pages/key-page.ts';
 import { pageQuery } from '../../pages/page-query.ts';
 import { statementRoute } from '../../openapi/route.ts';
-import { hashInput } from '../../schemas/values.ts';
 import { listing, page } from '../shared.ts';
-import { isAccepted } from '../transactions/fields.ts';
 import { restTransaction, transactionFlags } from '../transactions/rest/schemas.ts';
 import { boundByBytes, restTransactions } from '../transactions/rest/select-transactions.ts';
 import { addPrograms, includeParts, type Parts, partsOf } from '../transactions/rest/programs.ts';

@@ -4,12 +4,10 @@
  */
 import { fromHex, toHex } from '@kasgres/kaspa';
 import type { protocol } from '@kasgres/node';
+import { hash, hashInput, requireCaughtUp, Slices, sompi, timestamp } from '@kasgres/reads';
 import { z } from 'zod';
-import { Slices } from '../../fairness/event-loop-turns.ts';
-import { requireCaughtUp } from '../../index-state/state.ts';
 import { required } from '../../node/node-calls.ts';
 import { route } from '../../openapi/route.ts';
-import { hash, hashInput, sompi, timestamp } from '../../schemas/values.ts';
 import { listUtxos, type UtxoRow } from '../rpc/submitted/storage-masses.ts';
 import { lookUp } from '../shared.ts';
 import { describeAll, type SelectedInput } from '../transactions/rest/programs.ts';

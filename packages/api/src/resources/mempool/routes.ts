@@ -1,14 +1,20 @@
 /** Operations on the mempool of the node. */
 import { toHex } from '@kasgres/kaspa';
 import { decodeEntry, type ListedEntry, NodeResponseTooLargeError, readEntryId, type UseListing } from '@kasgres/node';
+import {
+  addressesInput,
+  badRequest,
+  flag,
+  hashInput,
+  type HttpError,
+  requireNetworkOfAll,
+  SharedRead,
+  Slices,
+  unavailable,
+} from '@kasgres/reads';
 import { z } from 'zod';
-import { SharedRead } from '../../common/shared-read.ts';
-import { Slices } from '../../fairness/event-loop-turns.ts';
-import { badRequest, type HttpError, unavailable } from '../../http/errors.ts';
 import { required } from '../../node/node-calls.ts';
 import { type ApiPlugin, type RequestContext, route } from '../../openapi/route.ts';
-import { requireNetworkOfAll } from '../../schemas/address.ts';
-import { addressesInput, flag, hashInput } from '../../schemas/values.ts';
 import { rpc } from '../shared.ts';
 import { mempoolEntry, toMempoolEntry } from './to-mempool-entry.ts';
 

@@ -1,11 +1,10 @@
 /** GET /v1/mempool: size, fees and newest transactions of the mempool. */
+import { count, decimal, type EventLoopTurns, pendingTransaction, Slices, sompi, timestamp } from '@kasgres/reads';
 import { z } from 'zod';
-import { type EventLoopTurns, Slices } from '../../fairness/event-loop-turns.ts';
+import { feerateOf, toPendingTransaction } from '../../node/pending-transaction.ts';
 import type { MempoolSample, PendingTransaction } from '../../node/mempool-samples.ts';
 import { route } from '../../openapi/route.ts';
-import { count, decimal, sompi, timestamp } from '../../schemas/values.ts';
 import { lookUp } from '../shared.ts';
-import { feerateOf, pendingTransaction, toPendingTransaction } from '../../schemas/pending-transaction.ts';
 
 const NEWEST = 20;
 

@@ -4,16 +4,18 @@
  */
 import type { ScriptType } from '@kasgres/kaspa';
 import type { protocol } from '@kasgres/node';
-import { z } from 'zod';
-import { required, toJson } from '../../node/node-calls.ts';
 import {
+  hasComputeBudgets,
+  sompi,
+  toPayload,
+  toScriptPublicKey,
+  transaction,
   type TransactionInputJson,
   type TransactionJson,
   type TransactionOutputJson,
-  transaction,
-} from '../../schemas/transaction.ts';
-import { sompi } from '../../schemas/values.ts';
-import { hasComputeBudgets, toPayload, toScriptPublicKey } from '../transactions/fields.ts';
+} from '@kasgres/reads';
+import { z } from 'zod';
+import { required, toJson } from '../../node/node-calls.ts';
 
 export const mempoolEntry = z
   .object({

@@ -1,11 +1,8 @@
 /** GET /v1/network/distribution: how many addresses hold how much. */
+import { count, jsonArray, jsonObject, requireCaughtUp, sompi, Statement, timestamp } from '@kasgres/reads';
 import { sql } from 'kysely';
 import { z } from 'zod';
-import { jsonArray, jsonObject } from '../../index-state/json.ts';
-import { requireCaughtUp } from '../../index-state/state.ts';
-import { Statement } from '../../index-state/statement.ts';
 import { statementRoute } from '../../openapi/route.ts';
-import { count, sompi, timestamp } from '../../schemas/values.ts';
 import { lookUp } from '../shared.ts';
 
 const tier = z.object({

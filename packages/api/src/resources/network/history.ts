@@ -1,13 +1,20 @@
 /** GET /v1/network/history: what happened on the network by minute, hour or day. */
+import {
+  count,
+  decimal,
+  jsonArray,
+  jsonObject,
+  type ParameterOf,
+  requireCaughtUp,
+  sompi,
+  statementsBy,
+  timestamp,
+} from '@kasgres/reads';
 import { sql } from 'kysely';
 import { jsonBuildObject } from 'kysely/helpers/postgres';
 import { z } from 'zod';
-import { jsonArray, jsonObject } from '../../index-state/json.ts';
-import { requireCaughtUp } from '../../index-state/state.ts';
-import { type ParameterOf, statementsBy } from '../../index-state/statement.ts';
 import { statementRoute } from '../../openapi/route.ts';
 import { timeRange } from '../../pages/time-range.ts';
-import { count, decimal, sompi, timestamp } from '../../schemas/values.ts';
 import { lookUp } from '../shared.ts';
 import { countedFrom } from './counted-from.ts';
 import {

@@ -2,9 +2,9 @@
  * The routes that read network_intervals: which intervals a request names, how they are selected,
  * and the form of the response.
  */
+import { type ParameterOf } from '@kasgres/reads';
 import { type RawBuilder, sql } from 'kysely';
 import { z } from 'zod';
-import type { ParameterOf } from '../../index-state/statement.ts';
 import { requireTimeRange } from '../../pages/time-range.ts';
 
 const MAX_INTERVALS = 1000;

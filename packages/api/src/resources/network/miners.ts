@@ -1,12 +1,21 @@
 /** GET /v1/miners: who mined the blocks of the last hour, day or week. */
+import {
+  address,
+  addressTag,
+  type AddressTagJson,
+  count,
+  hexBytes,
+  jsonArray,
+  jsonObject,
+  type ParameterOf,
+  requireCaughtUp,
+  sompi,
+  Statement,
+  timestamp,
+} from '@kasgres/reads';
 import { sql } from 'kysely';
 import { z } from 'zod';
-import { jsonArray, jsonObject } from '../../index-state/json.ts';
-import { requireCaughtUp } from '../../index-state/state.ts';
-import { type ParameterOf, Statement } from '../../index-state/statement.ts';
 import { statementRoute } from '../../openapi/route.ts';
-import { addressTag, type AddressTagJson } from '../../schemas/address.ts';
-import { address, count, hexBytes, sompi, timestamp } from '../../schemas/values.ts';
 import { tagOfScript } from '../addresses/tags.ts';
 import { lookUp } from '../shared.ts';
 

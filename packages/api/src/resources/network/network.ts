@@ -1,14 +1,21 @@
 /** GET /v1/network: the network at the sink, in one response. */
 import { MAX_SOMPI, type Network, type Subsidy, subsidyAt } from '@kasgres/kaspa';
+import {
+  count,
+  decimal,
+  difficultyOf,
+  hash,
+  type IndexState,
+  jsonObject,
+  type ParameterOf,
+  requireCaughtUp,
+  sompi,
+  Statement,
+  timestamp,
+} from '@kasgres/reads';
 import { sql } from 'kysely';
 import { z } from 'zod';
-import { jsonObject } from '../../index-state/json.ts';
-import type { IndexState } from '../../index-state/index-state.ts';
-import { requireCaughtUp } from '../../index-state/state.ts';
-import { type ParameterOf, Statement } from '../../index-state/statement.ts';
 import { statementRoute } from '../../openapi/route.ts';
-import { count, decimal, hash, sompi, timestamp } from '../../schemas/values.ts';
-import { difficultyOf } from '../blocks/select-blocks.ts';
 import { lookUp } from '../shared.ts';
 import { countedFrom } from './counted-from.ts';
 

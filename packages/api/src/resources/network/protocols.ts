@@ -1,14 +1,21 @@
 /** GET /v1/network/protocols: what the chain is used for, by hour or day. */
 import { USES } from '@kasgres/programs';
+import {
+  count,
+  decimal,
+  jsonArray,
+  jsonObject,
+  type ParameterOf,
+  requireCaughtUp,
+  sompi,
+  statementsBy,
+  timestamp,
+} from '@kasgres/reads';
 import { type RawBuilder, sql } from 'kysely';
 import { jsonBuildObject } from 'kysely/helpers/postgres';
 import { z } from 'zod';
-import { jsonArray, jsonObject } from '../../index-state/json.ts';
-import { requireCaughtUp } from '../../index-state/state.ts';
-import { type ParameterOf, statementsBy } from '../../index-state/statement.ts';
 import { statementRoute } from '../../openapi/route.ts';
 import { timeRange } from '../../pages/time-range.ts';
-import { count, decimal, sompi, timestamp } from '../../schemas/values.ts';
 import { lookUp } from '../shared.ts';
 import {
   historyOf,

@@ -1,7 +1,7 @@
 /** GET /v1/network/supply/…: the supply as plain text, as sites that list currencies ask for it. */
 import { MAX_SOMPI, SOMPI_PER_KAS } from '@kasgres/kaspa';
+import { requireCaughtUp } from '@kasgres/reads';
 import { z } from 'zod';
-import { requireCaughtUp } from '../../index-state/state.ts';
 import { stateRoute } from '../../openapi/route.ts';
 import { lookUp } from '../shared.ts';
 

@@ -1,20 +1,25 @@
 /** GET /v1/programs/{hash}: a program, with its bytes and instructions if they are asked for. */
 import { fromHex, toHex } from '@kasgres/kaspa';
 import { disassemble, type Instruction, shapeOf, USES } from '@kasgres/programs';
+import {
+  hashInput,
+  hex,
+  hexOrNull,
+  includeInput,
+  inputFields,
+  jsonObject,
+  notFound,
+  type ParameterOf,
+  requireCaughtUp,
+  statementsBy,
+} from '@kasgres/reads';
 import { sql } from 'kysely';
 import { jsonBuildObject } from 'kysely/helpers/postgres';
 import { z } from 'zod';
-import { notFound } from '../../http/errors.ts';
-import { jsonObject } from '../../index-state/json.ts';
-import { hex, hexOrNull } from '../../index-state/sql.ts';
-import { requireCaughtUp } from '../../index-state/state.ts';
-import { type ParameterOf, statementsBy } from '../../index-state/statement.ts';
 import { chargeBeyond } from '../../limits/authentication.ts';
 import { statementRoute } from '../../openapi/route.ts';
 import { queryNumber } from '../../pages/page-query.ts';
-import { hashInput, includeInput } from '../../schemas/values.ts';
 import { lookUp } from '../shared.ts';
-import { inputFields } from '../transactions/fields.ts';
 import { type DisassemblyJson, program, type ProgramJson, useNames } from './schemas.ts';
 
 const MAX_INSTRUCTIONS = 1000;

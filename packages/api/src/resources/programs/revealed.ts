@@ -1,8 +1,7 @@
 /** Selects the program that an input of an accepted transaction runs. */
+import { hexOrNull, jsonObject } from '@kasgres/reads';
 import { type RawBuilder, sql } from 'kysely';
 import type { z } from 'zod';
-import { jsonObject } from '../../index-state/json.ts';
-import { hexOrNull } from '../../index-state/sql.ts';
 import type { revealedProgram } from './schemas.ts';
 
 type RevealedJson = z.infer<typeof revealedProgram>;

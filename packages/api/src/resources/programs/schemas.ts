@@ -1,7 +1,7 @@
 /** Programs and templates in responses. */
 import { USES, type Use } from '@kasgres/programs';
+import { count, hash, hexBytes, timestamp } from '@kasgres/reads';
 import { z } from 'zod';
-import { count, hash, hexBytes, timestamp } from '../../schemas/values.ts';
 
 const programTemplate = hash.nullable().meta({ description: 'Null if the program does not parse' });
 

@@ -1,13 +1,20 @@
 /** Templates: programs with the same opcodes, and the names that imported files give them. */
 import { fromHex } from '@kasgres/kaspa';
+import {
+  hashInput,
+  hex,
+  jsonArray,
+  type JsonFields,
+  jsonObject,
+  notFound,
+  type ParameterOf,
+  requireCaughtUp,
+  Statement,
+  statementsBy,
+} from '@kasgres/reads';
 import { type RawBuilder, sql } from 'kysely';
 import { jsonBuildObject } from 'kysely/helpers/postgres';
 import { z } from 'zod';
-import { notFound } from '../../http/errors.ts';
-import { jsonArray, type JsonFields, jsonObject } from '../../index-state/json.ts';
-import { hex } from '../../index-state/sql.ts';
-import { requireCaughtUp } from '../../index-state/state.ts';
-import { type ParameterOf, Statement, statementsBy } from '../../index-state/statement.ts';
 import { statementRoute } from '../../openapi/route.ts';
 import {
   cursorOf,
@@ -19,7 +26,6 @@ import {
   startOf,
 } from '../../pages/key-page.ts';
 import { pageQuery } from '../../pages/page-query.ts';
-import { hashInput } from '../../schemas/values.ts';
 import { listing, lookUp, page } from '../shared.ts';
 import {
   listedTemplate,

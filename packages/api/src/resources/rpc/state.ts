@@ -3,11 +3,10 @@
  * it.
  */
 import { MAX_SOMPI, toHex } from '@kasgres/kaspa';
+import { count, decimal, hash, hashInput, hexBytes, milliseconds, requireCaughtUp, sompi } from '@kasgres/reads';
 import { z } from 'zod';
-import { requireCaughtUp } from '../../index-state/state.ts';
 import { required, toJson } from '../../node/node-calls.ts';
 import { route, stateRoute } from '../../openapi/route.ts';
-import { count, decimal, hash, hashInput, hexBytes, milliseconds, sompi } from '../../schemas/values.ts';
 import { rpc } from '../shared.ts';
 import { subnetworkIdInput } from './submitted/values.ts';
 

@@ -3,10 +3,10 @@
  * them to the network.
  */
 import { toHeaderMessage, toTransactionMessage } from '@kasgres/node';
+import { flag, hash } from '@kasgres/reads';
 import { z } from 'zod';
 import { MAX_BLOCK_VALUES } from '../../http/json-body.ts';
 import { route } from '../../openapi/route.ts';
-import { flag, hash } from '../../schemas/values.ts';
 import { rpc } from '../shared.ts';
 import { completeStorageMasses } from './submitted/storage-masses.ts';
 import { submittedBlock, submittedTransaction } from './submitted/transaction.ts';

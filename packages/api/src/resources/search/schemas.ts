@@ -1,6 +1,6 @@
 /** Results of a search. */
+import { address, count, decimal, hash, sompi, timestamp } from '@kasgres/reads';
 import { z } from 'zod';
-import { address, count, decimal, hash, sompi, timestamp } from '../../schemas/values.ts';
 
 export const blockResult = z.object({
   type: z.literal('block'),

@@ -2,8 +2,8 @@
  * GET /v1/search: blocks, transactions, addresses, covenants, programs and names that a text may
  * mean, best match first.
  */
+import { requireCaughtUp } from '@kasgres/reads';
 import { z } from 'zod';
-import { requireCaughtUp } from '../../index-state/state.ts';
 import type { NodeCaller } from '../../node/node-calls.ts';
 import { statementRoute } from '../../openapi/route.ts';
 import { queryNumber } from '../../pages/page-query.ts';

@@ -1,13 +1,10 @@
 /** Looks up what a text may mean, in one statement with a source for each kind of result. */
+import { hasTransactionId, hex, isAccepted, jsonObject, type ParameterOf, Statement, text } from '@kasgres/reads';
 import { type RawBuilder, sql } from 'kysely';
 import { jsonBuildObject } from 'kysely/helpers/postgres';
 import type { z } from 'zod';
-import { jsonObject } from '../../index-state/json.ts';
-import { hasTransactionId, hex, text } from '../../index-state/sql.ts';
-import { type ParameterOf, Statement } from '../../index-state/statement.ts';
 import { tagOfScript } from '../addresses/tags.ts';
 import { transactionCountOf } from '../addresses/transaction-count.ts';
-import { isAccepted } from '../transactions/fields.ts';
 import { containing, joinAccepting } from '../transactions/rest/select-transactions.ts';
 import type { Meanings } from './meanings.ts';
 import type {

@@ -2,14 +2,20 @@
  * POST /v1/transactions/acceptance: whether transactions are accepted, by which chain block, and
  * with how many confirmations.
  */
+import {
+  count,
+  hash,
+  hexHashInput,
+  list,
+  type ParameterOf,
+  requireCaughtUp,
+  sinkBlueScore,
+  Statement,
+} from '@kasgres/reads';
 import { sql } from 'kysely';
 import { jsonBuildObject } from 'kysely/helpers/postgres';
 import { z } from 'zod';
-import { requireCaughtUp } from '../../index-state/state.ts';
-import { type ParameterOf, sinkBlueScore, Statement } from '../../index-state/statement.ts';
 import { statementRoute } from '../../openapi/route.ts';
-import { list } from '../../schemas/list.ts';
-import { count, hash, hexHashInput } from '../../schemas/values.ts';
 
 const MAX_IDS = 500;
 

@@ -3,11 +3,10 @@
  * it.
  */
 import { computeMass, normalizedMass, transientMass } from '@kasgres/kaspa';
+import { badRequest, decimal, sompi } from '@kasgres/reads';
 import { z } from 'zod';
-import { badRequest } from '../../http/errors.ts';
 import { MAX_BLOCK_VALUES } from '../../http/json-body.ts';
 import { route } from '../../openapi/route.ts';
-import { decimal, sompi } from '../../schemas/values.ts';
 import { completeStorageMasses, SPENDS_UNKNOWN } from '../rpc/submitted/storage-masses.ts';
 import { submittedTransaction } from '../rpc/submitted/transaction.ts';
 

@@ -2,8 +2,8 @@
  * Queries of clusters (migrations/0001_schema.sql): the cost of each depends on its result, not on
  * the size of the cluster.
  */
+import { type Db } from '@kasgres/reads';
 import { sql } from 'kysely';
-import type { Db } from '../../../index-state/sql.ts';
 import type { Slice } from '../../../pages/read-page.ts';
 import { automaticLabelsOf, clusterOf } from '../tags.ts';
 import type { Link, Member } from './find-links.ts';

@@ -2,13 +2,17 @@
  * GET /v1/addresses/{address}/cluster: the addresses that common inputs assign to one owner, and
  * the evidence.
  */
+import {
+  addressInput,
+  type Db,
+  findScriptId,
+  requireCaughtUp,
+  requireNetwork,
+  requireNetworkOfCursor,
+} from '@kasgres/reads';
 import { z } from 'zod';
-import { type Db, findScriptId } from '../../../index-state/sql.ts';
-import { requireCaughtUp } from '../../../index-state/state.ts';
 import { indexRoute } from '../../../openapi/route.ts';
 import { readPage } from '../../../pages/read-page.ts';
-import { requireNetwork, requireNetworkOfCursor } from '../../../schemas/address.ts';
-import { addressInput } from '../../../schemas/values.ts';
 import { groupRows, lookUp } from '../../shared.ts';
 import { findLinks } from './find-links.ts';
 import {

@@ -2,10 +2,9 @@
  * Schemas of clusters: names with their sources, a page of members, and the evidence for two of
  * them.
  */
+import { address, addressInput, addressTag, automaticLabels, count, decimal, hash, sompi } from '@kasgres/reads';
 import { z } from 'zod';
 import { pageMetadata, pageQuery } from '../../../pages/page-query.ts';
-import { addressTag, automaticLabels } from '../../../schemas/address.ts';
-import { address, addressInput, count, decimal, hash, sompi } from '../../../schemas/values.ts';
 
 export const MAX_NAMES = 20;
 export const MAX_TAGS_OF_NAME = 50;

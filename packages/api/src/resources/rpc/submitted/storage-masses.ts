@@ -13,10 +13,8 @@ import {
   type TransactionOutput,
 } from '@kasgres/kaspa';
 import { NodeRpcError } from '@kasgres/node';
+import { badRequest, type Db, hasTransactionId, type HttpError, type Reading } from '@kasgres/reads';
 import { type RawBuilder, sql } from 'kysely';
-import { badRequest, type HttpError } from '../../../http/errors.ts';
-import { type Db, hasTransactionId } from '../../../index-state/sql.ts';
-import type { Reading } from '../../../index-state/state.ts';
 import type { NodeCaller } from '../../../node/node-calls.ts';
 import type { Services } from '../../../services.ts';
 import type { SubmittedTransaction } from './transaction.ts';

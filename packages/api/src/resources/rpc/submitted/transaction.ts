@@ -2,9 +2,8 @@
  * Schemas of submitted transactions and blocks (api-spec.md §2): the forms of blocks, mempool
  * entries and block templates.
  */
+import { hashInput, list } from '@kasgres/reads';
 import { z } from 'zod';
-import { list } from '../../../schemas/list.ts';
-import { hashInput } from '../../../schemas/values.ts';
 import {
   blueWorkInput,
   hexInput,

@@ -8,10 +8,9 @@ import {
   revealedProgram,
   templateOf,
 } from '@kasgres/programs';
-import { Slices } from '../../../fairness/event-loop-turns.ts';
+import { includeInput, Slices } from '@kasgres/reads';
 import { callerOf } from '../../../http/request-identity.ts';
 import type { Responding } from '../../../openapi/route.ts';
-import { includeInput } from '../../../schemas/values.ts';
 import { toBody } from '../../inscriptions/body.ts';
 import type { RestInputJson, RestTransactionJson } from './schemas.ts';
 

@@ -1,11 +1,20 @@
 /** GET /v1/transactions, and look-ups of transactions by id. */
+import {
+  flag,
+  hashInput,
+  hasTransactionId,
+  isAccepted,
+  list,
+  notFound,
+  type ParameterOf,
+  requireCaughtUp,
+  statementsBy,
+  transactionIdOf,
+  unknownItem,
+} from '@kasgres/reads';
 import { type RawBuilder, sql } from 'kysely';
 import { jsonBuildObject } from 'kysely/helpers/postgres';
 import { z } from 'zod';
-import { notFound } from '../../../http/errors.ts';
-import { hasTransactionId, transactionIdOf } from '../../../index-state/sql.ts';
-import { requireCaughtUp } from '../../../index-state/state.ts';
-import { type ParameterOf, statementsBy } from '../../../index-state/statement.ts';
 import {
   cursorOf,
   keyPage,
@@ -16,11 +25,7 @@ import {
 } from '../../../pages/key-page.ts';
 import { pageQuery } from '../../../pages/page-query.ts';
 import { statementRoute } from '../../../openapi/route.ts';
-import { list } from '../../../schemas/list.ts';
-import { flag, hashInput } from '../../../schemas/values.ts';
-import { unknownItem } from '../../chain/segments.ts';
 import { listing, lookUp, page } from '../../shared.ts';
-import { isAccepted } from '../fields.ts';
 import { includePayload, restTransaction, transactionFlags } from './schemas.ts';
 import {
   boundByBytes,

@@ -2,12 +2,23 @@
  * Transactions in the form of listings and look-ups: with spent UTXOs, containing blocks and
  * acceptance.
  */
+import {
+  address,
+  computeBudget,
+  count,
+  covenant,
+  decimal,
+  hash,
+  hexBytes,
+  payload,
+  scriptPublicKeyType,
+  sompi,
+  timestamp,
+} from '@kasgres/reads';
 import { z } from 'zod';
 import { queryFlag } from '../../../pages/page-query.ts';
-import { computeBudget, covenant, scriptPublicKeyType } from '../../../schemas/transaction.ts';
 import { eventKind } from '../../covenants/schemas.ts';
 import { revealedProgram } from '../../programs/schemas.ts';
-import { address, count, decimal, hash, hexBytes, payload, sompi, timestamp } from '../../../schemas/values.ts';
 
 const script = {
   scriptPublicKey: hexBytes.meta({ description: 'Script in hex, without its version' }),

@@ -1,18 +1,24 @@
 /** Selects transactions in the form of listings and look-ups, as JSON. */
-import { type Expression, type RawBuilder, sql } from 'kysely';
-import { type JsonFields, jsonArray, jsonObject } from '../../../index-state/json.ts';
-import { hex, hexOrNull, text, textOrNull } from '../../../index-state/sql.ts';
-import { badRequest, type HttpError } from '../../../http/errors.ts';
-import { sinkBlueScore } from '../../../index-state/statement.ts';
 import {
-  covenant,
+  badRequest,
+  outputCovenant,
+  hex,
+  hexOrNull,
+  type HttpError,
   inputFields,
   isAccepted,
   joinPrevious,
-  payload,
+  jsonArray,
+  type JsonFields,
+  jsonObject,
+  transactionPayload,
+  sinkBlueScore,
+  text,
+  textOrNull,
   transactionFields,
   transactionId,
-} from '../fields.ts';
+} from '@kasgres/reads';
+import { type Expression, type RawBuilder, sql } from 'kysely';
 import type { RestInputJson, RestOutputJson, RestTransactionJson } from './schemas.ts';
 
 /**
@@ -100,7 +106,7 @@ const outputsWith = (withPrograms: boolean) =>
       scriptPublicKey: hex('script.script'),
       scriptPublicKeyAddress: sql<string | null>`script.address`,
       scriptPublicKeyType: sql<RestOutputJson['scriptPublicKeyType']>`script.type`,
-      covenant,
+      covenant: outputCovenant,
       ...(withPrograms && { covenantEvent }),
       spentBy: sql<string | null>`coalesce(spending.accepted, spending.other)`,
       isSpent: sql<boolean>`spending.accepted is not null`,
@@ -134,7 +140,7 @@ const fields = ({ includePayload = false, withPrograms = false }: Options): Json
   fee,
   lockTime: transaction.lockTime,
   gas: transaction.gas,
-  ...(includePayload && { payload }),
+  ...(includePayload && { payload: transactionPayload }),
   blockHashes: sql`containing."blockHashes"`,
   blockCount: sql`containing."blockCount"`,
   isAccepted: isAccepted(),

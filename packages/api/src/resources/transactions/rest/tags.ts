@@ -1,8 +1,8 @@
 /** Tags of the addresses within transactions, for `include=tags`. */
+import { addressTag, type AddressTagJson } from '@kasgres/reads';
 import { type RawBuilder, sql } from 'kysely';
 import { z } from 'zod';
 import { rowsOf } from '../../../pages/key-page.ts';
-import { addressTag, type AddressTagJson } from '../../../schemas/address.ts';
 import { tagOfScript } from '../../addresses/tags.ts';
 
 export const includeTags = z
