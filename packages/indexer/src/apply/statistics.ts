@@ -31,12 +31,12 @@ export class Statistics {
    */
   async update(database: Pool | ClientBase, { rows: written }: Written): Promise<void> {
     for (const { table, rows } of Object.values(written)) addTo(this.#new, table, rows);
-    if (this.#isAnalysing || !this.#new.values().some((rows) => rows >= MIN_GROWTH)) return;
+    if (this.#isAnalysing || ![...this.#new.values()].some((rows) => rows >= MIN_GROWTH)) return;
     this.#isAnalysing = true;
     try {
       this.#analysed ??= await estimateRows(database);
       const before = this.#analysed;
-      if (!this.#new.entries().some(([table, rows]) => hasDoubled(before.get(table), rows))) return;
+      if (![...this.#new].some(([table, rows]) => hasDoubled(before.get(table), rows))) return;
       const counted = new Map(this.#new);
       await database.query(`analyze ${[...GROWING_TABLES, ...FILLED_TABLES].join(', ')}`);
       for (const [table, rows] of counted) {
