@@ -17,7 +17,7 @@ import {
   rejectHeldMerges,
   revokeKey,
 } from '@kasgres/database';
-import { findReplicaLag, isPreBootstrap, isReplica } from '@kasgres/reads';
+import { findReplicaLag, isPreBootstrap, isStandby } from '@kasgres/reads';
 import { WebhookStore } from '@kasgres/webhooks';
 import { sql } from 'kysely';
 import { findExampleRequests } from '../../packages/api/src/docs/live-examples.ts';
@@ -37,7 +37,7 @@ export async function recordPrograms(fixture: Fixture, recorder: Recorder): Prom
 }
 
 async function recordState({ services, api }: Fixture, recorder: Recorder): Promise<void> {
-  await recorder.record('state/isReplica', '', () => isReplica(api.kysely));
+  await recorder.record('state/isStandby', '', () => isStandby(api.kysely));
   await recorder.record('state/findReplicaLag', '', () => findReplicaLag(api.kysely));
   await recorder.record('state/findExampleRequests', '', () => findExampleRequests(services));
   for (const [label, block] of Object.entries({ 'by hash': { hash: Buffer.alloc(32) }, 'by ids': { ids: [1n] } }))

@@ -44,7 +44,7 @@ export {
   findReplicaLag,
   findUtxoSetLoad,
   IndexReader,
-  isReplica,
+  isStandby,
   type Reading,
   requireCaughtUp,
   runForJson,

@@ -533,7 +533,7 @@ from
                                       timestamp,
                                       hash
                                   ) filter (
-                                    where place <= 16
+                                    where position <= 16
                                   ) as "blockHashes",
                                   min(timestamp) filter (
                                     where
@@ -557,7 +557,7 @@ from
                                           blocks.merging_block_id nulls last,
                                           blocks.timestamp,
                                           blocks.hash
-                                      ) as place
+                                      ) as position
                                     from
                                       (
                                         select
@@ -674,7 +674,7 @@ from
                                 timestamp,
                                 hash
                             ) filter (
-                              where place <= 16
+                              where position <= 16
                             ) as "blockHashes",
                             min(timestamp) filter (
                               where
@@ -698,7 +698,7 @@ from
                                     blocks.merging_block_id nulls last,
                                     blocks.timestamp,
                                     blocks.hash
-                                ) as place
+                                ) as position
                               from
                                 (
                                   select
@@ -905,7 +905,7 @@ from
                       timestamp,
                       hash
                   ) filter (
-                    where place <= 16
+                    where position <= 16
                   ) as "blockHashes",
                   min(timestamp) filter (
                     where
@@ -929,7 +929,7 @@ from
                           blocks.merging_block_id nulls last,
                           blocks.timestamp,
                           blocks.hash
-                      ) as place
+                      ) as position
                     from
                       (
                         select
@@ -1012,7 +1012,7 @@ from
                               timestamp,
                               hash
                           ) filter (
-                            where place <= 16
+                            where position <= 16
                           ) as "blockHashes",
                           min(timestamp) filter (
                             where
@@ -1036,7 +1036,7 @@ from
                                   blocks.merging_block_id nulls last,
                                   blocks.timestamp,
                                   blocks.hash
-                              ) as place
+                              ) as position
                             from
                               (
                                 select
@@ -2919,7 +2919,7 @@ from
                         timestamp,
                         hash
                     ) filter (
-                      where place <= 16
+                      where position <= 16
                     ) as "blockHashes",
                     min(timestamp) filter (
                       where
@@ -2943,7 +2943,7 @@ from
                             blocks.merging_block_id nulls last,
                             blocks.timestamp,
                             blocks.hash
-                        ) as place
+                        ) as position
                       from
                         (
                           select
@@ -3909,7 +3909,7 @@ from
           timestamp,
           hash
       ) filter (
-        where place <= 16
+        where position <= 16
       ) as "blockHashes",
       min(timestamp) filter (
         where
@@ -3933,7 +3933,7 @@ from
               blocks.merging_block_id nulls last,
               blocks.timestamp,
               blocks.hash
-          ) as place
+          ) as position
         from
           (
             select

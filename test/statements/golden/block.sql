@@ -893,7 +893,7 @@ from
       "listed" as materialized (
         select
           transaction_id as key,
-          index::bigint as place
+          index::bigint as position
         from block_transactions
         where
           block_id = (
@@ -954,13 +954,13 @@ from
                     select
                       key,
                       row_number() over (
-                        order by place asc
+                        order by position asc
                       ) as position
                     from
                       (
                         select *
                         from listed
-                        order by place asc
+                        order by position asc
                         limit $4::bigint + 1
                       ) nearest
                   ) page
@@ -1289,7 +1289,7 @@ from
                         timestamp,
                         hash
                     ) filter (
-                      where place <= 16
+                      where position <= 16
                     ) as "blockHashes",
                     min(timestamp) filter (
                       where
@@ -1313,7 +1313,7 @@ from
                             blocks.merging_block_id nulls last,
                             blocks.timestamp,
                             blocks.hash
-                        ) as place
+                        ) as position
                       from
                         (
                           select
@@ -1362,7 +1362,7 @@ from
 --   +      "cursor" as materialized (
 --   +        select
 --   +          (
---   +            select place
+--   +            select position
 --   +            from listed
 --   +            where
 --   +              key in (
@@ -1385,11 +1385,11 @@ from
 --                            select *
 --                            from listed
 --   +                        where
---   +                          place > (
+--   +                          position > (
 --   +                            select key
 --   +                            from cursor
 --   +                          )
---                            order by place asc
+--                            order by position asc
 --   -                        limit $4::bigint + 1
 --   +                        limit $5::bigint + 1
 --                          ) nearest
@@ -1411,20 +1411,20 @@ from
 --   like “transactions of a block contained after no no no”, except:
 --                          key,
 --                          row_number() over (
---   -                        order by place asc
---   +                        order by place desc
+--   -                        order by position asc
+--   +                        order by position desc
 --                          ) as position
 --                        from
 --   …
 --                            from listed
 --                            where
---   -                          place > (
---   +                          place < (
+--   -                          position > (
+--   +                          position < (
 --                                select key
 --                                from cursor
 --                              )
---   -                        order by place asc
---   +                        order by place desc
+--   -                        order by position asc
+--   +                        order by position desc
 --                            limit $5::bigint + 1
 --                          ) nearest
 --   …
@@ -1440,13 +1440,13 @@ from
 --          "listed" as materialized (
 --            select
 --   -          transaction_id as key,
---   -          index::bigint as place
+--   -          index::bigint as position
 --   -        from block_transactions
 --   +          accepted.key,
---   +          accepted.place
+--   +          accepted.position
 --   +        from
 --   +          chain_blocks
---   +          cross join unnest(chain_blocks.accepted_transactions) with ordinality as accepted (key, place)
+--   +          cross join unnest(chain_blocks.accepted_transactions) with ordinality as accepted (key, position)
 --            where
 --   -          block_id = (
 --   +          chain_blocks.block_id = (
@@ -2157,7 +2157,7 @@ select
                             timestamp,
                             hash
                         ) filter (
-                          where place <= 16
+                          where position <= 16
                         ) as "blockHashes",
                         min(timestamp) filter (
                           where
@@ -2181,7 +2181,7 @@ select
                                 blocks.merging_block_id nulls last,
                                 blocks.timestamp,
                                 blocks.hash
-                            ) as place
+                            ) as position
                           from
                             (
                               select
@@ -2570,7 +2570,7 @@ select
                             timestamp,
                             hash
                         ) filter (
-                          where place <= 16
+                          where position <= 16
                         ) as "blockHashes",
                         min(timestamp) filter (
                           where
@@ -2594,7 +2594,7 @@ select
                                 blocks.merging_block_id nulls last,
                                 blocks.timestamp,
                                 blocks.hash
-                            ) as place
+                            ) as position
                           from
                             (
                               select

@@ -1345,7 +1345,7 @@ from
 --   +      "cursor" as materialized (
 --   +        select
 --   +          chain_index as key,
---   +          position as place
+--   +          position
 --   +        from covenant_events
 --   +        where
 --   +          transaction_id = (
@@ -1377,7 +1377,7 @@ from
 --   +                    from cursor
 --   +                  ),
 --   +                  (
---   +                    select place
+--   +                    select position
 --   +                    from cursor
 --   +                  )
 --                    )
@@ -1803,7 +1803,7 @@ from
 --   +      "cursor" as materialized (
 --   +        select
 --   +          chain_index as key,
---   +          position as place,
+--   +          position,
 --   +          case
 --   +            when $2::bytea is null then 0
 --   +            else covenant_id
@@ -1837,7 +1837,7 @@ from
 --   +                    from cursor
 --   +                  ),
 --   +                  (
---   +                    select place
+--   +                    select position
 --   +                    from cursor
 --   +                  ),
 --   +                  (
@@ -1895,7 +1895,7 @@ from
 
 -- “events of covenants before”: ending_before=…
 --   like “events of covenants after”, except:
---              position as place,
+--              position,
 --              case
 --   -            when $2::bytea is null then 0
 --   +            when $2::bytea is null then 9223372036854775807

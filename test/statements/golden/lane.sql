@@ -672,7 +672,7 @@ from
                         timestamp,
                         hash
                     ) filter (
-                      where place <= 16
+                      where position <= 16
                     ) as "blockHashes",
                     min(timestamp) filter (
                       where
@@ -696,7 +696,7 @@ from
                             blocks.merging_block_id nulls last,
                             blocks.timestamp,
                             blocks.hash
-                        ) as place
+                        ) as position
                       from
                         (
                           select

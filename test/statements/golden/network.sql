@@ -35,7 +35,7 @@ from
                 best.item
                 order by
                   best.rank,
-                  best.place
+                  best.position
               ),
               '[]'
             )
@@ -47,7 +47,7 @@ from
                   select
                     source.item,
                     0 as rank,
-                    row_number() over () as place
+                    row_number() over () as position
                   from
                     (
                       select
@@ -77,7 +77,7 @@ from
                   select
                     source.item,
                     1 as rank,
-                    row_number() over () as place
+                    row_number() over () as position
                   from
                     (
                       select
@@ -108,7 +108,7 @@ from
                                 timestamp,
                                 hash
                             ) filter (
-                              where place <= 16
+                              where position <= 16
                             ) as "blockHashes",
                             min(timestamp) filter (
                               where
@@ -132,7 +132,7 @@ from
                                     blocks.merging_block_id nulls last,
                                     blocks.timestamp,
                                     blocks.hash
-                                ) as place
+                                ) as position
                               from
                                 (
                                   select
@@ -160,7 +160,7 @@ from
                   select
                     source.item,
                     2 as rank,
-                    row_number() over () as place
+                    row_number() over () as position
                   from
                     (
                       select
@@ -189,7 +189,7 @@ from
                   select
                     source.item,
                     3 as rank,
-                    row_number() over () as place
+                    row_number() over () as position
                   from
                     (
                       select
@@ -213,7 +213,7 @@ from
                   select
                     source.item,
                     4 as rank,
-                    row_number() over () as place
+                    row_number() over () as position
                   from
                     (
                       select
@@ -240,7 +240,7 @@ from
                   select
                     source.item,
                     5 as rank,
-                    row_number() over () as place
+                    row_number() over () as position
                   from
                     (
                       select
@@ -271,7 +271,7 @@ from
                   select
                     source.item,
                     6 as rank,
-                    row_number() over () as place
+                    row_number() over () as position
                   from
                     (
                       select
@@ -308,7 +308,7 @@ from
                   select
                     source.item,
                     7 as rank,
-                    row_number() over () as place
+                    row_number() over () as position
                   from
                     (
                       select
@@ -338,7 +338,7 @@ from
                   select
                     source.item,
                     8 as rank,
-                    row_number() over () as place
+                    row_number() over () as position
                   from
                     (
                       select
@@ -427,7 +427,7 @@ from
                   select
                     source.item,
                     9 as rank,
-                    row_number() over () as place
+                    row_number() over () as position
                   from
                     (
                       select
@@ -461,7 +461,7 @@ from
                   select
                     source.item,
                     10 as rank,
-                    row_number() over () as place
+                    row_number() over () as position
                   from
                     (
                       select
@@ -497,7 +497,7 @@ from
                   select
                     source.item,
                     11 as rank,
-                    row_number() over () as place
+                    row_number() over () as position
                   from
                     (
                       select
@@ -531,7 +531,7 @@ from
                   select
                     source.item,
                     12 as rank,
-                    row_number() over () as place
+                    row_number() over () as position
                   from
                     (
                       select
@@ -559,7 +559,7 @@ from
                   select
                     source.item,
                     13 as rank,
-                    row_number() over () as place
+                    row_number() over () as position
                   from
                     (
                       select
@@ -590,7 +590,7 @@ from
                   select
                     source.item,
                     14 as rank,
-                    row_number() over () as place
+                    row_number() over () as position
                   from
                     (
                       select
@@ -625,7 +625,7 @@ from
                   select
                     source.item,
                     15 as rank,
-                    row_number() over () as place
+                    row_number() over () as position
                   from
                     (
                       select
@@ -685,7 +685,7 @@ from
                   select
                     source.item,
                     16 as rank,
-                    row_number() over () as place
+                    row_number() over () as position
                   from
                     (
                       select
@@ -724,7 +724,7 @@ from
                   select
                     source.item,
                     17 as rank,
-                    row_number() over () as place
+                    row_number() over () as position
                   from
                     (
                       select
@@ -764,7 +764,7 @@ from
                 ) found
               order by
                 rank,
-                place
+                position
               limit $39::bigint
             ) best
         )

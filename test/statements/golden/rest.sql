@@ -960,7 +960,7 @@ from
                               timestamp,
                               hash
                           ) filter (
-                            where place <= 16
+                            where position <= 16
                           ) as "blockHashes",
                           min(timestamp) filter (
                             where
@@ -984,7 +984,7 @@ from
                                   blocks.merging_block_id nulls last,
                                   blocks.timestamp,
                                   blocks.hash
-                              ) as place
+                              ) as position
                             from
                               (
                                 select
@@ -1544,7 +1544,7 @@ from
                           timestamp,
                           hash
                       ) filter (
-                        where place <= 16
+                        where position <= 16
                       ) as "blockHashes",
                       min(timestamp) filter (
                         where
@@ -1568,7 +1568,7 @@ from
                               blocks.merging_block_id nulls last,
                               blocks.timestamp,
                               blocks.hash
-                          ) as place
+                          ) as position
                         from
                           (
                             select
@@ -1669,7 +1669,7 @@ from
                                 from
                                   (
                                     select
-                                      richest.place - 1 as "rank",
+                                      richest.position - 1 as "rank",
                                       richest.address as "address",
                                       richest.balance / 100000000 as "amount"
                                   ) object
@@ -1682,7 +1682,7 @@ from
                                     order by
                                       top.balance desc,
                                       top.script_id desc
-                                  ) as place
+                                  ) as position
                                 from
                                   (
                                     select
@@ -1701,7 +1701,7 @@ from
                                     limit 1000
                                   ) top
                               ) richest
-                            order by richest.place
+                            order by richest.position
                           ) listed
                       ) as "ranking"
                   ) object
@@ -2241,7 +2241,7 @@ from
                           timestamp,
                           hash
                       ) filter (
-                        where place <= 16
+                        where position <= 16
                       ) as "blockHashes",
                       min(timestamp) filter (
                         where
@@ -2265,7 +2265,7 @@ from
                               blocks.merging_block_id nulls last,
                               blocks.timestamp,
                               blocks.hash
-                          ) as place
+                          ) as position
                         from
                           (
                             select
@@ -2359,7 +2359,7 @@ from
                   timestamp,
                   hash
               ) filter (
-                where place <= 16
+                where position <= 16
               ) as "blockHashes",
               min(timestamp) filter (
                 where
@@ -2383,7 +2383,7 @@ from
                       blocks.merging_block_id nulls last,
                       blocks.timestamp,
                       blocks.hash
-                  ) as place
+                  ) as position
                 from
                   (
                     select
@@ -2493,7 +2493,7 @@ from
                   timestamp,
                   hash
               ) filter (
-                where place <= 16
+                where position <= 16
               ) as "blockHashes",
               min(timestamp) filter (
                 where
@@ -2517,7 +2517,7 @@ from
                       blocks.merging_block_id nulls last,
                       blocks.timestamp,
                       blocks.hash
-                  ) as place
+                  ) as position
                 from
                   (
                     select
@@ -2976,7 +2976,7 @@ from
                           timestamp,
                           hash
                       ) filter (
-                        where place <= 16
+                        where position <= 16
                       ) as "blockHashes",
                       min(timestamp) filter (
                         where
@@ -3000,7 +3000,7 @@ from
                               blocks.merging_block_id nulls last,
                               blocks.timestamp,
                               blocks.hash
-                          ) as place
+                          ) as position
                         from
                           (
                             select

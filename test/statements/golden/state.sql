@@ -18,9 +18,9 @@ cross join meta;
 -- findState of packages/reads/src/index-state/state.ts
 select index_state ()::text as state;
 
--- isReplica -------------------------------------------------------------------------------------------
+-- isStandby -------------------------------------------------------------------------------------------
 
--- isReplica of packages/reads/src/index-state/state.ts: in status.sql, getStatus
+-- isStandby of packages/reads/src/index-state/state.ts: in status.sql, getStatus
 
 -- findReplicaLag --------------------------------------------------------------------------------------
 

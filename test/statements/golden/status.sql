@@ -7,8 +7,8 @@
 
 -- getStatus -------------------------------------------------------------------------------------------
 
--- isReplica of packages/reads/src/index-state/state.ts
-select pg_is_in_recovery() as is_replica;
+-- isStandby of packages/reads/src/index-state/state.ts
+select pg_is_in_recovery() as is_standby;
 
 -- findUtxoSetLoad of packages/reads/src/index-state/state.ts
 select

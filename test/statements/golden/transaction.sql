@@ -458,7 +458,7 @@ from
                         timestamp,
                         hash
                     ) filter (
-                      where place <= 16
+                      where position <= 16
                     ) as "blockHashes",
                     min(timestamp) filter (
                       where
@@ -482,7 +482,7 @@ from
                             blocks.merging_block_id nulls last,
                             blocks.timestamp,
                             blocks.hash
-                        ) as place
+                        ) as position
                       from
                         (
                           select
@@ -1248,7 +1248,7 @@ from
                           timestamp,
                           hash
                       ) filter (
-                        where place <= 16
+                        where position <= 16
                       ) as "blockHashes",
                       min(timestamp) filter (
                         where
@@ -1272,7 +1272,7 @@ from
                               blocks.merging_block_id nulls last,
                               blocks.timestamp,
                               blocks.hash
-                          ) as place
+                          ) as position
                         from
                           (
                             select
@@ -1886,7 +1886,7 @@ from
                     timestamp,
                     hash
                 ) filter (
-                  where place <= 16
+                  where position <= 16
                 ) as "blockHashes",
                 min(timestamp) filter (
                   where
@@ -1910,7 +1910,7 @@ from
                         blocks.merging_block_id nulls last,
                         blocks.timestamp,
                         blocks.hash
-                    ) as place
+                    ) as position
                   from
                     (
                       select

@@ -88,10 +88,10 @@ const errors = Object.fromEntries(
   ]),
 );
 
-const parameter = (name: string, place: 'path' | 'query', schema: Schema): object => ({
+const parameter = (name: string, location: 'path' | 'query', schema: Schema): object => ({
   name,
-  in: place,
-  required: place === 'path',
+  in: location,
+  required: location === 'path',
   schema,
 });
 

@@ -109,18 +109,18 @@ export const richestAddresses = new Statement('richest addresses of rest-server'
       timestamp: sql`sink.timestamp`,
       ranking: jsonArray(
         jsonObject<{ rank: number; address: string; amount: number }>({
-          rank: sql`richest.place - 1`,
+          rank: sql`richest.position - 1`,
           address: sql`richest.address`,
           amount: sql`richest.balance / ${sql.lit(SOMPI_PER_KAS)}`,
         }),
         sql`
           from (
-            select top.*, row_number() over (order by top.balance desc, top.script_id desc) as place
+            select top.*, row_number() over (order by top.balance desc, top.script_id desc) as position
             from (
               select b.script_id, b.balance, s.address from balances b join scripts s on s.id = b.script_id
               where b.balance > 0 and s.address is not null
               order by b.balance desc, b.script_id desc limit ${sql.lit(RICHEST)}) top) richest
-          order by richest.place`,
+          order by richest.position`,
       ),
     }),
     sql`from checkpoint join blocks sink on sink.id = checkpoint.block_id`,

@@ -14,7 +14,7 @@ import {
   watchesAddresses,
   watchesCovenants,
 } from '@kasgres/chain-steps';
-import { type EventLoopTurns, HttpError, type IndexReader, type IndexState, isReplica } from '@kasgres/reads';
+import { type EventLoopTurns, HttpError, type IndexReader, type IndexState, isStandby } from '@kasgres/reads';
 import type { Logger } from '@kasgres/runtime';
 import { FanOut } from './fan-out.ts';
 import { RecentSteps } from './recent-steps.ts';
@@ -105,7 +105,7 @@ export class Follower {
     const { index, databaseUrl } = this.#options;
     this.#wakeUps = new WakeUps({
       databaseUrl,
-      isReplica: () => index.readIfAny(isReplica),
+      isStandby: () => index.readIfAny(isStandby),
       onWakeUp: () => this.wake(),
     });
     this.#wakeUps.start();

@@ -13,7 +13,7 @@ const RETRY_MS = 1000;
 export interface WakeUpOptions {
   /** URL of the primary. */
   databaseUrl: string;
-  isReplica: () => Promise<boolean>;
+  isStandby: () => Promise<boolean>;
   onWakeUp: () => void;
 }
 
@@ -39,9 +39,9 @@ export class WakeUps {
   }
 
   async #listenOrPoll(): Promise<void> {
-    const { isReplica, onWakeUp } = this.#options;
+    const { isStandby, onWakeUp } = this.#options;
     const { signal } = this.#closing;
-    const replica = await retry(isReplica, { firstMs: RETRY_MS, maxMs: RETRY_MS, signal, onFailure: () => undefined });
+    const replica = await retry(isStandby, { firstMs: RETRY_MS, maxMs: RETRY_MS, signal, onFailure: () => undefined });
     if (signal.aborted) return;
     if (replica !== true) {
       this.#listening = this.#listen();

@@ -42,11 +42,11 @@ interface LateInput {
   previousIndex: bigint;
   /** Where the row is: a transaction may have 12,000 inputs and no index of them by position. */
   partition: bigint;
-  place: string;
+  tid: string;
 }
 
 const INPUT =
-  'i.transaction_id as transaction, i.previous_index as "previousIndex", i.tableoid::bigint as partition, i.ctid::text as place';
+  'i.transaction_id as transaction, i.previous_index as "previousIndex", i.tableoid::bigint as partition, i.ctid::text as tid';
 
 interface Completed {
   /**
@@ -196,14 +196,14 @@ async function complete(client: ClientBase, inputs: readonly LateInput[]): Promi
     `with resolved as (
        update transaction_inputs i
           set previous_transaction_id = late.id, previous_transaction_hash = '', amount = utxo.amount, script_id = utxo.script_id
-         from unnest($1::bigint[], $2::bigint[], $3::oid[], $4::tid[]) late (id, previous_index, partition, place)
+         from unnest($1::bigint[], $2::bigint[], $3::oid[], $4::tid[]) late (id, previous_index, partition, tid)
          left join lateral (
            select amount, script_id from transaction_outputs o
             where o.transaction_id = late.id and o.index = late.previous_index and o.index >> 4 = late.previous_index >> 4
            union all
            select amount, script_id from bootstrap_utxos u where u.transaction_id = late.id and u.index = late.previous_index
             limit 1) utxo on true
-        where i.ctid = late.place and i.tableoid = late.partition
+        where i.ctid = late.tid and i.tableoid = late.partition
           and (i.previous_transaction_hash <> '' or utxo.amount is not null)
        returning i.transaction_id, i.script_id)
      select transaction_id, script_id,
@@ -214,7 +214,7 @@ async function complete(client: ClientBase, inputs: readonly LateInput[]): Promi
       inputs.map(({ late }) => late),
       inputs.map(({ previousIndex }) => previousIndex),
       inputs.map(({ partition }) => partition),
-      inputs.map(({ place }) => place),
+      inputs.map(({ tid }) => tid),
     ],
   );
   return {

@@ -44,8 +44,8 @@ export function collectChain(state: StateChanges, chain: readonly AddedChain[], 
     const chainBlock = toChainBlock(added, index, chainTime);
     collectState({ kind: 'chain-block', chainBlock }, state);
     for (const [position, acceptance] of accepted.entries()) {
-      const place = { chainBlock, position, blockDaaScore: added.block.header.daaScore };
-      collectState({ kind: 'accepted', transaction: toAccepted(place, acceptance, known) }, state);
+      const acceptedAt = { chainBlock, position, blockDaaScore: added.block.header.daaScore };
+      collectState({ kind: 'accepted', transaction: toAccepted(acceptedAt, acceptance, known) }, state);
     }
   }
 }
@@ -85,13 +85,17 @@ function laneOf({ subnetworkId, gas }: RpcTransaction, { registry, seen }: Known
   return { subnetwork: registry.subnetworkKey(seen, subnetworkId), gas };
 }
 
-interface Place {
+interface AcceptedAt {
   chainBlock: ChainBlock;
   position: number;
   blockDaaScore: DaaScore;
 }
 
-function toAccepted({ blockDaaScore, ...place }: Place, acceptance: Acceptance, known: Known): AcceptedTransaction {
+function toAccepted(
+  { blockDaaScore, ...acceptedAt }: AcceptedAt,
+  acceptance: Acceptance,
+  known: Known,
+): AcceptedTransaction {
   const { key, transaction, acceptedVariant } = acceptance;
   const inputs = inputsOf(acceptance, known);
   const spent = inputs.map(({ transaction: creator, utxo }, i): Outpoint => {
@@ -101,7 +105,7 @@ function toAccepted({ blockDaaScore, ...place }: Place, acceptance: Acceptance, 
   const scripts = transaction.outputs.map(({ scriptPublicKey }) => known.registry.getScriptKey(scriptPublicKey));
   const created = { transaction: key, blockDaaScore, isCoinbase: isCoinbase(transaction) };
   return {
-    ...place,
+    ...acceptedAt,
     key,
     acceptedVariant,
     content: transaction,

@@ -231,10 +231,10 @@ export function catchingUp({ secondsLeft, sinkBlueScore, targetBlueScore }: Inde
   );
 }
 
-/** Returns whether the database is a replica, on which nothing can be written or listened to. */
-export async function isReplica(db: Db): Promise<boolean> {
-  const { rows } = await sql<{ is_replica: boolean }>`select pg_is_in_recovery() as is_replica`.execute(db);
-  return rows[0]?.is_replica === true;
+/** Returns whether the database is a standby, on which nothing can be written or listened to. */
+export async function isStandby(db: Db): Promise<boolean> {
+  const { rows } = await sql<{ is_standby: boolean }>`select pg_is_in_recovery() as is_standby`.execute(db);
+  return rows[0]?.is_standby === true;
 }
 
 /**
@@ -266,7 +266,7 @@ export interface UtxoSetLoad {
  * cannot be read.
  */
 export async function findUtxoSetLoad(db: Db): Promise<UtxoSetLoad | undefined> {
-  if (await isReplica(db)) return undefined;
+  if (await isStandby(db)) return undefined;
   const row = await db
     .selectFrom('utxo_set_load')
     .select([hex('block_hash').as('hash'), 'utxos'])

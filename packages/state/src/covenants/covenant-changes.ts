@@ -47,7 +47,7 @@ export interface CovenantRemoval extends CovenantDelta {
   previousTemplate: bigint | null;
 }
 
-type Place = Pick<AcceptedTransaction, 'key' | 'chainBlock' | 'position'>;
+type AcceptedAt = Pick<AcceptedTransaction, 'key' | 'chainBlock' | 'position'>;
 
 interface Touch {
   covenantId: Hash;
@@ -58,22 +58,22 @@ interface Touch {
 export class CovenantChanges {
   /** In the order of the chain. */
   removedEvents: readonly RemovedEvent[] = [];
-  readonly #created: { place: Place; covenantId: Hash; amount: Sompi }[] = [];
+  readonly #created: { at: AcceptedAt; covenantId: Hash; amount: Sompi }[] = [];
 
   addOutputs({ key, chainBlock, position, created }: AcceptedTransaction): void {
     for (const { covenantId, amount } of created) {
-      if (covenantId !== undefined) this.#created.push({ place: { key, chainBlock, position }, covenantId, amount });
+      if (covenantId !== undefined) this.#created.push({ at: { key, chainBlock, position }, covenantId, amount });
     }
   }
 
   additions(marked: readonly MarkedSpend[], reveals: Reveals): CovenantAddition[] {
-    const places = new Map<TransactionKey, Place>();
+    const acceptedAt = new Map<TransactionKey, AcceptedAt>();
     const touches = new Map<TransactionKey, Map<string, Touch>>();
     const additions = new Map<string, CovenantAddition>();
-    const touch = (place: Place, { covenantId, amount }: { covenantId: Hash; amount: Sompi }, sign: 1 | -1): void => {
-      places.set(place.key, place);
+    const touch = (at: AcceptedAt, { covenantId, amount }: { covenantId: Hash; amount: Sompi }, sign: 1 | -1): void => {
+      acceptedAt.set(at.key, at);
       const name = toHex(covenantId);
-      const ofTransaction = getOrInsert(touches, place.key, () => new Map<string, Touch>());
+      const ofTransaction = getOrInsert(touches, at.key, () => new Map<string, Touch>());
       const found = getOrInsert(ofTransaction, name, () => ({ covenantId, isSpent: false, isCreated: false }));
       if (sign === 1) found.isCreated = true;
       else found.isSpent = true;
@@ -85,9 +85,9 @@ export class CovenantChanges {
       const { covenantId, amount } = utxo;
       if (covenantId !== undefined) touch(spender, { covenantId, amount }, -1);
     }
-    for (const { place, ...output } of this.#created) touch(place, output, 1);
+    for (const { at, ...output } of this.#created) touch(at, output, 1);
     const templates = lastTemplates(reveals);
-    for (const { key, chainBlock, position } of [...places.values()].sort(byAcceptance)) {
+    for (const { key, chainBlock, position } of [...acceptedAt.values()].sort(byAcceptance)) {
       for (const [name, { covenantId, isSpent, isCreated }] of touches.get(key) ?? []) {
         const kind = isSpent ? (isCreated ? 'transition' : 'burn') : 'genesis';
         const template = templates.get(key)?.get(name);
@@ -117,7 +117,7 @@ export class CovenantChanges {
   }
 }
 
-function byAcceptance(a: Place, b: Place): number {
+function byAcceptance(a: AcceptedAt, b: AcceptedAt): number {
   return a.chainBlock.index - b.chainBlock.index || a.position - b.position;
 }
 

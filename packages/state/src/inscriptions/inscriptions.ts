@@ -16,7 +16,7 @@ import { rebuildInscriptions } from './rebuild.ts';
 import { verifyInscriptions } from './verify.ts';
 import { deleteUnusedKinds, writeInscriptions } from './write.ts';
 
-interface Place {
+interface TimeAndFee {
   chainTime: ChainTime;
   fee: Sompi;
 }
@@ -29,10 +29,10 @@ interface RemovedRow {
 
 class InscriptionChanges {
   readonly inPayloads: Inscribed[] = [];
-  /** The places of accepted transactions whose payload states something. */
-  readonly places = new Map<TransactionKey, Place>();
+  /** The accepted transactions whose payload states something. */
+  readonly accepted = new Map<TransactionKey, TimeAndFee>();
   removedRows: readonly RemovedRow[] = [];
-  readonly removedPlaces: [TransactionKey, Place][] = [];
+  readonly removed: [TransactionKey, TimeAndFee][] = [];
 }
 
 /**
@@ -65,9 +65,9 @@ export const inscriptions: DerivedState = {
     const { key, content, spent } = item.transaction;
     const found = inscribedInPayload(content.payload, key, spent[0]?.script);
     if (found === undefined) return;
-    const { inPayloads, places } = changes.of(InscriptionChanges);
+    const { inPayloads, accepted } = changes.of(InscriptionChanges);
     inPayloads.push(found);
-    places.set(key, placeOf(item.transaction));
+    accepted.set(key, timeAndFeeOf(item.transaction));
   },
 
   async revert(client, removed, changes) {
@@ -81,7 +81,7 @@ export const inscriptions: DerivedState = {
     inscribed.removedRows = rows;
     const keys = new Set(rows.map(({ transaction }) => transaction));
     for (const transaction of await removed.readTransactions())
-      if (keys.has(transaction.key)) inscribed.removedPlaces.push([transaction.key, placeOf(transaction)]);
+      if (keys.has(transaction.key)) inscribed.removed.push([transaction.key, timeAndFeeOf(transaction)]);
   },
 
   async apply(client, changes) {
@@ -119,7 +119,7 @@ export const inscriptions: DerivedState = {
 const when = <T>(condition: boolean, statement: () => Promise<T>): (() => Promise<T>)[] =>
   condition ? [statement] : [];
 
-function placeOf({ chainBlock, deltas }: Pick<TransactionDeltas, 'chainBlock' | 'deltas'>): Place {
+function timeAndFeeOf({ chainBlock, deltas }: Pick<TransactionDeltas, 'chainBlock' | 'deltas'>): TimeAndFee {
   let fee = 0n;
   for (const { sent, received } of deltas.values()) fee += sent - received;
   return { chainTime: chainBlock.chainTime, fee };
@@ -137,11 +137,11 @@ async function changeOfHours(
   changes: StateChanges,
   found: readonly Inscribed[],
 ): Promise<ProtocolHours> {
-  const { places, removedPlaces, removedRows } = changes.of(InscriptionChanges);
+  const { accepted, removed, removedRows } = changes.of(InscriptionChanges);
   const reveals = changes.of(Reveals);
   const hours = new ProtocolHours();
   const removedProtocols = Map.groupBy(removedRows, ({ transaction }) => transaction);
-  for (const [transaction, { chainTime, fee }] of removedPlaces) {
+  for (const [transaction, { chainTime, fee }] of removed) {
     const protocols = removedProtocols.get(transaction) ?? [];
     hours.add(
       protocols.map(({ protocol }) => protocol),
@@ -151,19 +151,19 @@ async function changeOfHours(
     );
   }
   for (const { transaction, chainBlock, fee } of reveals.found)
-    places.set(transaction, { chainTime: chainBlock.chainTime, fee });
+    accepted.set(transaction, { chainTime: chainBlock.chainTime, fee });
   const settled = new Set(reveals.settled.map(({ transaction }) => transaction));
   const counted = await readProtocols(
     client,
     [...Map.groupBy(found, ({ transaction }) => transaction).keys()].filter((key) => settled.has(key)),
   );
   for (const [transaction, ofTransaction] of Map.groupBy(found, (inscribed) => inscribed.transaction)) {
-    const place = places.get(transaction);
-    if (place === undefined) continue;
+    const found = accepted.get(transaction);
+    if (found === undefined) continue;
     const protocols = ofTransaction
       .map(({ protocol }) => protocol)
       .filter((protocol) => !counted.has(`${transaction} ${protocol}`));
-    hours.add(protocols, place.chainTime, place.fee, 1);
+    hours.add(protocols, found.chainTime, found.fee, 1);
   }
   return hours;
 }

@@ -14,14 +14,14 @@ import { isPublicKeyScript } from './public-key-script.ts';
 import { type ProgramSpend, isOfProgram, spendOf } from './program-spend.ts';
 
 /** Where a program was seen. Inputs come before the outputs of their transaction. */
-export interface Place {
+export interface Occurrence {
   chainBlock: Pick<ChainBlock, 'index' | 'chainTime'>;
   position: number;
   transaction: TransactionKey;
   index: number;
 }
 
-interface BareOutput extends Place {
+interface BareOutput extends Occurrence {
   script: ScriptKey;
   program: Uint8Array;
   description: ProgramDescription;
@@ -29,7 +29,7 @@ interface BareOutput extends Place {
 
 /** A program that the batch reveals, or creates as a bare script. */
 export interface SeenProgram extends ProgramDescription {
-  first: Place;
+  first: Occurrence;
   isBare: boolean;
   script: ScriptKey | undefined;
   kccTemplate: Hash | undefined;
@@ -52,8 +52,8 @@ export class ProgramChanges {
   applied: Promise<unknown> | undefined;
 
   /** Marks the UTXOs that are bare programs. */
-  addOutputs({ created, content, ...place }: AcceptedTransaction, marked: MarkedSpends): void {
-    const { chainBlock, position, key: transaction } = place;
+  addOutputs({ created, content, ...accepted }: AcceptedTransaction, marked: MarkedSpends): void {
+    const { chainBlock, position, key: transaction } = accepted;
     for (const [index, { scriptPublicKey }] of content.outputs.entries()) {
       if (isPublicKeyScript(scriptPublicKey.script)) continue;
       const program = bareProgram(scriptPublicKey);
@@ -72,7 +72,7 @@ export class ProgramChanges {
   seen(reveals: Reveals, marked: readonly MarkedSpend[]): { programs: SeenProgram[]; spends: ProgramSpend[] } {
     const programs = new Map<string, SeenProgram>();
     const spends: ProgramSpend[] = [];
-    const see = (program: Uint8Array, description: ProgramDescription, first: Place, script?: ScriptKey): void => {
+    const see = (program: Uint8Array, description: ProgramDescription, first: Occurrence, script?: ScriptKey): void => {
       const isBare = script !== undefined;
       const name = toHex(description.hash);
       const known = programs.get(name);
@@ -99,7 +99,7 @@ export class ProgramChanges {
   }
 }
 
-export function isBefore(a: Place, b: Place): boolean {
+export function isBefore(a: Occurrence, b: Occurrence): boolean {
   if (a.chainBlock.index !== b.chainBlock.index) return a.chainBlock.index < b.chainBlock.index;
   return a.position < b.position;
 }

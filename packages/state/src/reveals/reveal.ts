@@ -7,7 +7,7 @@ export interface Reveal {
   transaction: TransactionKey;
   input: number;
   chainBlock: Pick<ChainBlock, 'index' | 'chainTime'>;
-  /** Place of the transaction among those that the chain block accepts, from 0. */
+  /** Position of the transaction among those that the chain block accepts, from 0. */
   position: number;
   fee: Sompi;
   program: Uint8Array;

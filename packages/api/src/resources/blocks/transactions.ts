@@ -37,10 +37,10 @@ interface Variant extends Parts {
 }
 
 const SOURCES = {
-  contained: sql`select transaction_id as key, index::bigint as place from block_transactions where block_id = (select id from block)`,
+  contained: sql`select transaction_id as key, index::bigint as position from block_transactions where block_id = (select id from block)`,
   accepted: sql`
-    select accepted.key, accepted.place from chain_blocks
-    cross join unnest(chain_blocks.accepted_transactions) with ordinality as accepted (key, place)
+    select accepted.key, accepted.position from chain_blocks
+    cross join unnest(chain_blocks.accepted_transactions) with ordinality as accepted (key, position)
     where chain_blocks.block_id = (select id from block)`,
 };
 
@@ -51,10 +51,10 @@ const SOURCES = {
 const CURSORS = {
   contained: sql`listed`,
   accepted: sql`(
-    select key, place from listed
+    select key, position from listed
     union all
-    select accepted.key, accepted.place from removed_chain_blocks
-    cross join unnest(removed_chain_blocks.accepted_transactions) with ordinality as accepted (key, place)
+    select accepted.key, accepted.position from removed_chain_blocks
+    cross join unnest(removed_chain_blocks.accepted_transactions) with ordinality as accepted (key, position)
     where removed_chain_blocks.block_id = (select id from block)) known`,
 };
 
@@ -73,14 +73,14 @@ const transactionPage = statementsBy(
         listed: SOURCES[relation],
         ...(start !== 'first' && {
           cursor: sql`
-            select (select place from ${CURSORS[relation]} where key in (
+            select (select position from ${CURSORS[relation]} where key in (
               select id from transactions where ${hasTransactionId('transactions', parameter('cursor', 'bytea'))}) limit 1) as key`,
         }),
         page: boundByBytes(options.includePayload)(
           sql`
-          select key, row_number() over (order by place ${order}) as position from (
-            select * from listed ${start === 'first' ? sql`` : sql`where place ${behind} (select key from cursor)`}
-            order by place ${order} limit ${limit} + 1) nearest`,
+          select key, row_number() over (order by position ${order}) as position from (
+            select * from listed ${start === 'first' ? sql`` : sql`where position ${behind} (select key from cursor)`}
+            order by position ${order} limit ${limit} + 1) nearest`,
           limit,
         ),
       },

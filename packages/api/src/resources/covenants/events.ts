@@ -62,7 +62,7 @@ const covenantEventPage = statementsBy(
       start === 'first'
         ? sql`covenant_id <= ${covenant}`
         : sql`(covenant_id, chain_index, position) ${behind} (
-          ${covenant}, (select key from cursor), (select place from cursor))`;
+          ${covenant}, (select key from cursor), (select position from cursor))`;
     const { items, metadata, problem } = eventParts(limit, start);
     return {
       problem: sql<string | null>`
@@ -71,7 +71,7 @@ const covenantEventPage = statementsBy(
         covenant: sql`select id from covenants where covenant_id = ${parameter('covenantId', 'bytea')}`,
         ...(start !== 'first' && {
           cursor: sql`
-            select chain_index as key, position as place from covenant_events
+            select chain_index as key, position from covenant_events
             where transaction_id = ${transactionKey(id)} and covenant_id = ${covenant} limit 1`,
         }),
         ...eventTables(
@@ -148,14 +148,14 @@ const newestEventPage = statementsBy(
       start === 'first'
         ? sql``
         : sql`where (chain_index, position, covenant_id) ${behind} (
-          (select key from cursor), (select place from cursor), (select covenant from cursor))`;
+          (select key from cursor), (select position from cursor), (select covenant from cursor))`;
     const { items, metadata, problem } = eventParts(limit, start);
     return {
       problem: problemOf(problem, id),
       tables: {
         ...(start !== 'first' && {
           cursor: sql`
-            select chain_index as key, position as place,
+            select chain_index as key, position,
               case when ${covenantId} is null then ${start === 'before' ? MAX_KEY : sql`0`} else covenant_id end as covenant
             from covenant_events
             where transaction_id = ${transactionKey(id)} and (

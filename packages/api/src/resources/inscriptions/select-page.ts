@@ -82,8 +82,8 @@ export function inscriptionPage(parameter: ParameterOf<InscriptionParameters>, {
   const limit = parameter('limit', 'bigint');
   const [behind, order] = start === 'before' ? [sql`>`, sql`asc`] : [sql`<`, sql`desc`];
   const inOrder = sql`i.transaction_id ${order}, i.input ${order}`;
-  const place = sql`(select key from cursor), (select input from cursor)`;
-  const fromCursor = start === 'first' ? sql`true` : sql`(i.transaction_id, i.input) ${behind} (${place})`;
+  const position = sql`(select key from cursor), (select input from cursor)`;
+  const fromCursor = start === 'first' ? sql`true` : sql`(i.transaction_id, i.input) ${behind} (${position})`;
   const isByKind = by.byTick && !by.byAddress;
   const isFiltered = !isByKind && (by.byProtocol || by.byOperation || by.byTick);
   // The columns of the index, so that no row is sorted that is not read.

@@ -207,14 +207,14 @@ const sources = (parameter: ParameterOf<Parameters>): readonly RawBuilder<unknow
 export const results = new Statement('search', (parameter: ParameterOf<Parameters>) => {
   const ranked = sources(parameter).map(
     (source, rank) => sql`
-      select source.item, ${sql.lit(rank)} as rank, row_number() over () as place from (${source}) source`,
+      select source.item, ${sql.lit(rank)} as rank, row_number() over () as position from (${source}) source`,
   );
   return {
     body: jsonBuildObject({
       results: sql<SearchResult[]>`(
-        select coalesce(json_agg(best.item order by best.rank, best.place), '[]') from (
+        select coalesce(json_agg(best.item order by best.rank, best.position), '[]') from (
           select * from (${sql.join(ranked, sql` union all `)}) found
-          order by rank, place limit ${parameter('limit', 'bigint')}
+          order by rank, position limit ${parameter('limit', 'bigint')}
         ) best)`,
     }),
   };

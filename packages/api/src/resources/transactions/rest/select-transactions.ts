@@ -169,13 +169,13 @@ const READ = sql.lit(2 * MAX_BLOCK_HASHES);
  * they are unknown.
  */
 export const containing = sql`
-  select json_agg(encode(hash, 'hex') order by timestamp, hash) filter (where place <= ${LISTED}) as "blockHashes",
+  select json_agg(encode(hash, 'hex') order by timestamp, hash) filter (where position <= ${LISTED}) as "blockHashes",
     min(timestamp) filter (where transactions.accepting_index is null or is_accepting) as "blockTime",
     coalesce(case when count(*) > ${LISTED} then block_count_of(transactions.id) end, count(*)) as "blockCount"
   from (
     select blocks.hash, blocks.timestamp, blocks.merging_block_id = accepting.block_id as is_accepting,
       row_number() over (order by blocks.merging_block_id = accepting.block_id desc nulls last, blocks.merging_block_id nulls last,
-        blocks.timestamp, blocks.hash) as place
+        blocks.timestamp, blocks.hash) as position
     from (
       select array(
         select contained.block_id from block_transactions contained
