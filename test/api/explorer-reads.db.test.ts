@@ -88,6 +88,11 @@ describe('search', () => {
       { type: 'tag', id: 'Über Pool', label: 'Über Pool', labels: ['pool'], address, addressCount: 1 },
     ]);
     expect(await search(address)).toContainEqual(expect.objectContaining({ type: 'address', label: 'Über Pool' }));
+    await harness.database.pool.query("update tags set name = 'dev/ops'");
+    for (const q of ['dev/ops', 'dev/', 'https://explorer.example/tags/dev%2Fops', 'explorer.example/tags/dev%2Fops']) {
+      expect(await search(q)).toEqual([expect.objectContaining({ type: 'tag', id: 'dev/ops' })]);
+    }
+    expect(await search('ops')).toEqual([]);
     await harness.database.pool.query('delete from tags');
     expect(await search('üBER')).toEqual([]);
   });

@@ -41,16 +41,17 @@ function toAddress({ addressPrefix }: Network, q: string): string | undefined {
 
 /**
  * Pages of explorers name a block, transaction or address in the last part of their path, or in the
- * one before a view of it.
+ * one before a view of it. A name may have a slash, too, such as the channel `dev/ops`.
  */
 function fromUrl(q: string): string {
-  const [, path] = /^(?:https?:\/\/)?[\w.-]+(?::\d+)?(\/[^?#\s]*)/i.exec(q) ?? [];
+  const [, host = '', path] = /^((?:https?:\/\/)?[\w.-]+(?::\d+)?)(\/[^?#\s]*)/i.exec(q) ?? [];
   if (path === undefined) return q;
   const parts = path
     .split('/')
     .map(decodePart)
     .filter((part) => part !== '');
-  return parts.findLast((part) => isIdentifier(part)) ?? parts.at(-1) ?? q;
+  const named = /[.:]|^localhost$/i.test(host) ? parts.at(-1) : undefined;
+  return parts.findLast((part) => isIdentifier(part)) ?? named ?? q;
 }
 
 const isIdentifier = (part: string): boolean =>
