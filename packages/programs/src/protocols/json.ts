@@ -19,11 +19,12 @@ const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
 /**
  * Returns the JSON value that the bytes are; undefined if they are none, or a larger or deeper one
  * than the bounds allow. Of keys that occur twice the last one counts.
+ * @param parse parses a text as JSON.parse does, which has numbers as doubles
  */
-export function parseJson(bytes: Uint8Array): JsonValue | undefined {
+export function parseJson(bytes: Uint8Array, parse = JSON.parse as (text: string) => unknown): JsonValue | undefined {
   if (bytes.length > MAX_JSON_BYTES || depthOf(bytes) > MAX_JSON_DEPTH) return undefined;
   try {
-    return JSON.parse(decoder.decode(bytes)) as JsonValue;
+    return parse(decoder.decode(bytes)) as JsonValue;
   } catch {
     return undefined;
   }

@@ -28,6 +28,11 @@ test('NUL and lone surrogates in JSON are escaped in a response', () => {
   expect(JSON.stringify(body)).toBe(String.raw`{"a":"\u0000","b":"\ud800"}`);
 });
 
+test('numbers in JSON keep their digits in a response', () => {
+  const text = '{"a":1e400,"b":[12345678901234567890,-0.1]}';
+  expect(JSON.stringify(toBody(bytes(text)))).toBe(text);
+});
+
 test('the content of a payload is what follows its prefix, and that of an envelope its data', () => {
   expect(bodyOf(bytes('ciph_msg:1:bcast:kaspa:hello'), undefined)).toBe('hello');
   const content = bytes('{"p":"krc-20","op":"mint","tick":"KASP"}');

@@ -2,6 +2,7 @@
  * Decodes the content of an inscription, which is any bytes that somebody wrote into a transaction.
  */
 import { decodePayload, decodeProgram, type JsonValue, MAX_JSON_BYTES, parseJson, shapeOf } from '@kasgres/programs';
+import { parseExactNumbers } from '../../http/exact-integers.ts';
 
 /**
  * A source above this has no content that is shown: the largest content, and what is around it in a
@@ -13,12 +14,15 @@ const strict = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 /** Control characters other than line breaks and tabs. */
 const BINARY = /[^\P{Cc}\t\n\r]/u;
 
+/** Returns the JSON that the bytes are, whose numbers keep their digits; undefined if none. */
+export const toJson = (bytes: Uint8Array): JsonValue | undefined => parseJson(bytes, parseExactNumbers);
+
 /**
  * Returns the JSON array or object that the bytes are, else their text; null if they are neither.
  */
 export function toBody(bytes: Uint8Array): JsonValue {
   if (bytes.length > MAX_JSON_BYTES) return null;
-  const json = parseJson(bytes);
+  const json = toJson(bytes);
   if (typeof json === 'object' && json !== null) return json;
   try {
     const text = strict.decode(bytes);

@@ -1,17 +1,10 @@
 /** `include=programs`: what the transactions of a response are used for, read from their bytes. */
 import { blake2b256, fromHex, type ScriptPublicKey, toHex } from '@kasgres/kaspa';
-import {
-  bareProgram,
-  decodeInscriptions,
-  MAX_JSON_BYTES,
-  parseJson,
-  revealedProgram,
-  templateOf,
-} from '@kasgres/programs';
+import { bareProgram, decodeInscriptions, MAX_JSON_BYTES, revealedProgram, templateOf } from '@kasgres/programs';
 import { includeInput, Slices } from '@kasgres/reads';
 import { callerOf } from '../../../http/request-identity.ts';
 import type { Responding } from '../../../openapi/route.ts';
-import { toBody } from '../../inscriptions/body.ts';
+import { toBody, toJson } from '../../inscriptions/body.ts';
 import type { RestInputJson, RestTransactionJson } from './schemas.ts';
 
 /** The parts that a client asks for. */
@@ -111,7 +104,7 @@ function decode(payload: Uint8Array): RestTransactionJson['decodedPayload'] {
   if (payload.length === 0 || payload.length > MAX_JSON_BYTES) return null;
   try {
     const text = decoder.decode(payload);
-    return { text, json: parseJson(payload) ?? null };
+    return { text, json: toJson(payload) ?? null };
   } catch {
     // Not a text.
     return null;
