@@ -16,9 +16,9 @@ import {
   Wallet,
   withDerived,
 } from '@kasgres/devnet';
+import type { AddedChainBlock } from '@kasgres/indexer/testing';
 import { getNetwork, type Hash, type Network, type ScriptPublicKey, workFromBits } from '@kasgres/kaspa';
 import type { RpcBlock, RpcTransaction } from '@kasgres/node';
-import type { AddedChainBlock } from '../../packages/indexer/src/chain-update.ts';
 import { type BlockOptions, makeBlock, makeGenesis, type Reward } from './blocks.ts';
 
 export interface RequestChainOptions {

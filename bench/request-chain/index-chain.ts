@@ -6,20 +6,24 @@ import { performance } from 'node:perf_hooks';
 import { setImmediate } from 'node:timers/promises';
 import type { Connection } from '@kasgres/database';
 import { openClusteringDatabase } from '@kasgres/indexer';
+import {
+  type AddedChainBlock,
+  AmbiguousVariants,
+  apply,
+  bootstrapAtGenesis,
+  buildLookUpIndexes,
+  type Checkpoint,
+  EMPTY_CHECKPOINT,
+  findCheckpoint,
+  finishFirstCatchUp,
+  Memory,
+  Preparer,
+  Registry,
+} from '@kasgres/indexer/testing';
 import { getNetwork } from '@kasgres/kaspa';
 import { createLogger } from '@kasgres/runtime';
 import { CandidateTransactions, clusterStep, flagStep } from '@kasgres/state';
 import type { PoolClient } from 'pg';
-import { apply } from '../../packages/indexer/src/apply/apply.ts';
-import { findCheckpoint } from '../../packages/indexer/src/apply/checkpoint.ts';
-import { buildLookUpIndexes, finishFirstCatchUp } from '../../packages/indexer/src/apply/first-catch-up.ts';
-import { bootstrapAtGenesis, EMPTY_CHECKPOINT } from '../../packages/indexer/src/bootstrap/bootstrap.ts';
-import type { AddedChainBlock } from '../../packages/indexer/src/chain-update.ts';
-import { Memory } from '../../packages/indexer/src/memory/memory.ts';
-import { AmbiguousVariants } from '../../packages/indexer/src/prepare/ambiguous-variants.ts';
-import type { Checkpoint } from '../../packages/indexer/src/prepare/batch.ts';
-import { Preparer } from '../../packages/indexer/src/prepare/preparer.ts';
-import { Registry } from '../../packages/indexer/src/prepare/registry.ts';
 import type { RequestChain } from './chain.ts';
 
 export const TRANSACTIONS_PER_BATCH = 10_000;

@@ -5,7 +5,7 @@
 import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type SubscribeOptions } from '../../packages/client/src/index.ts';
+import type { SubscribeOptions } from '../support/client.ts';
 import { applicationDifferences } from '../support/applications.ts';
 import { CovenantFollower, describe } from '../support/covenant-follower.ts';
 import { startProgram } from '../support/programs.ts';

@@ -7,7 +7,7 @@ import { createKey, revokeKey } from '@kasgres/database';
 import { EventLoopTurns, IndexReader } from '@kasgres/reads';
 import { createLogger } from '@kasgres/runtime';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { createClient, StreamError } from '../../packages/client/src/index.ts';
+import { createClient, StreamError } from '../support/client.ts';
 import { Follower } from '../../packages/api/src/stream/follower.ts';
 import type { Subscriber } from '../../packages/api/src/stream/subscriber.ts';
 import { StreamFollower } from '../support/stream-follower.ts';

@@ -4,12 +4,12 @@
  * makes a block that does not hash to its name, fails here.
  */
 import { createTestDatabase, type TestDatabase } from '@kasgres/database/testing';
+import { findFault } from '@kasgres/indexer/testing';
 import { toHex } from '@kasgres/kaspa';
 import { checkInvariant12, checkInvariant4, checkInvariant7, checkInvariant8 } from '@kasgres/verification';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { RequestChain } from '../../bench/request-chain/chain.ts';
 import { clusterChain, indexChain } from '../../bench/request-chain/index-chain.ts';
-import { findFault } from '../../packages/indexer/src/source/check-block.ts';
 
 const OPTIONS = { seed: 'test', transactions: 5_000 };
 

@@ -9,7 +9,7 @@ import type { AxeResults } from 'axe-core';
 import { upsertTags } from '@kasgres/database';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { type Client, createClient, type ResponseBody } from '../../packages/client/src/index.ts';
+import { type Client, createClient, type ResponseBody } from '../support/client.ts';
 import { type Harness, openHarness } from '../api/harness.ts';
 import { freePort, startApi, startApiProgram } from '../support/programs.ts';
 import { hasChromium, launchChromium } from './chromium.ts';

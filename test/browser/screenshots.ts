@@ -5,7 +5,7 @@
  */
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { createClient } from '../../packages/client/src/index.ts';
+import { createClient } from '../support/client.ts';
 import { launchChromium } from './chromium.ts';
 
 const IMAGES = join(import.meta.dirname, '../../docs/images');

@@ -3,7 +3,7 @@
  * hand: both equal the database. Further promises of the generated client follow.
  */
 import { afterAll, beforeAll, describe, expect, expectTypeOf, test } from 'vitest';
-import { ApiError, type Client, createClient, type Schema } from '../../packages/client/src/index.ts';
+import { ApiError, type Client, createClient, type Schema } from '../support/client.ts';
 import { type Harness, openHarness } from '../api/harness.ts';
 
 interface HandItem {

@@ -17,9 +17,9 @@ import {
   SIMNET_PARAMS,
   UtxoSetServer,
 } from '@kasgres/devnet';
+import { importShippedFile } from '@kasgres/indexer/testing';
 import { workFromBits } from '@kasgres/kaspa';
 import { NodeClient } from '@kasgres/node';
-import { importShippedFile } from '../../packages/indexer/src/import-template-names.ts';
 import { cluster } from '../simulation/clusters-harness.ts';
 import { untilAtRest } from '../support/harness.ts';
 import { startIndexing } from '../support/simulated-dag.ts';

@@ -30,7 +30,7 @@ export async function exportTo(
 ): Promise<{ lines: string[]; manifest: Manifest }> {
   const lines: string[] = [];
   const plan = planExport({ directory, names, ...options });
-  const { pool, close } = connect({ url: database.url, applicationName: 'export', ...EXPORT_CONNECTION });
+  const { pool, close } = connect({ url: database.url, applicationName: 'kasgres export', ...EXPORT_CONNECTION });
   try {
     await runExport(pool, plan, (line) => lines.push(line));
   } finally {

@@ -2,10 +2,9 @@
  * The checks of covenants and programs find manual changes of a correct database (invariant 4).
  * Each change is rolled back.
  */
+import { verifyCovenants, verifyPrograms } from '@kasgres/state/testing';
 import type { PoolClient } from 'pg';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
-import { verifyCovenants } from '../../packages/state/src/covenants/verify.ts';
-import { verifyPrograms } from '../../packages/state/src/programs/verify.ts';
 import { APPLICATION_RATE } from '../support/simulated-dag.ts';
 import { type Harness, openHarness } from './harness.ts';
 

@@ -4,7 +4,7 @@
  * loss.
  */
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { finishFirstCatchUp } from '../../packages/indexer/src/apply/first-catch-up.ts';
+import { finishFirstCatchUp } from '@kasgres/indexer/testing';
 import { checkInvariant4, checkInvariant7, checkInvariant8, checkUtxoCommitment } from '@kasgres/verification';
 import { openHarness, type Harness } from './harness.ts';
 

@@ -5,7 +5,7 @@
 import { createKey } from '@kasgres/database';
 import { decodeCoinbasePayload, fromHex, scriptToAddress, toHex } from '@kasgres/kaspa';
 import { expect, onTestFinished, test } from 'vitest';
-import { createClient } from '../../packages/client/src/index.ts';
+import { createClient } from '../support/client.ts';
 import { findKaspad } from '../support/kaspad.ts';
 import { startApi, startProgram } from '../support/programs.ts';
 import { StreamFollower } from '../support/stream-follower.ts';

@@ -10,11 +10,10 @@ import { promisify } from 'node:util';
 import { migrate } from '@kasgres/database';
 import { createTestDatabase, type TestDatabase } from '@kasgres/database/testing';
 import { createMetrics } from '@kasgres/indexer';
+import { watchAnalysts, watchNotificationQueue } from '@kasgres/indexer/testing';
 import { createLogger, createRegistry, sleep } from '@kasgres/runtime';
 import { Client } from 'pg';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
-import { watchAnalysts } from '../../packages/indexer/src/watch-analysts.ts';
-import { watchNotificationQueue } from '../../packages/indexer/src/watch-notification-queue.ts';
 
 const COMMAND = fileURLToPath(new URL('../../packages/cli/bin/kasgres.js', import.meta.url));
 const INSUFFICIENT_PRIVILEGE = '42501';

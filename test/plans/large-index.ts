@@ -5,13 +5,9 @@
  */
 import { createHash } from 'node:crypto';
 import { BATCH_TABLES, connect, copyRows } from '@kasgres/database';
+import { BLOCK_TABLES, PARTITIONED_TABLES, TRANSACTION_TABLES } from '@kasgres/indexer/testing';
 import { getNetwork, scriptToAddress } from '@kasgres/kaspa';
 import type { Pool } from 'pg';
-import {
-  BLOCK_TABLES,
-  PARTITIONED_TABLES,
-  TRANSACTION_TABLES,
-} from '../../packages/indexer/src/retention/partitions.ts';
 import {
   BLOCKS,
   CHAIN_BLOCKS,

@@ -2,9 +2,8 @@
  * Accepted transactions in thousands of further blocks, and hundreds of others that claim to spend
  * their outputs, as anybody can mine them.
  */
+import { contestedOutputs, repeatedTransactions } from '@kasgres/state/testing';
 import type { Pool } from 'pg';
-import { contestedOutputs } from '../../packages/state/src/contested-outputs/contested-outputs.ts';
-import { repeatedTransactions } from '../../packages/state/src/repeated-transactions/repeated-transactions.ts';
 import { PAID_BY_ALL } from './large-index-rows.ts';
 import { get } from './requests.ts';
 

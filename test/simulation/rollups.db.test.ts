@@ -3,10 +3,10 @@
  * cover, and of the balances of clusters.
  */
 import { insertCluster } from '@kasgres/database/testing';
+import { finishFirstCatchUp } from '@kasgres/indexer/testing';
 import { expect, test } from 'vitest';
 import { FILLED_TABLES } from '@kasgres/state';
 import { checkInvariant4 } from '@kasgres/verification';
-import { finishFirstCatchUp } from '../../packages/indexer/src/apply/first-catch-up.ts';
 import { countUnmerged } from '../support/count-unmerged.ts';
 import { atRest, expectRight, createHarness } from '../support/harness.ts';
 import { mineRewards, payInLane } from '../support/lane-payments.ts';

@@ -1,8 +1,7 @@
 /** Sources that follow simulated nodes without a database. */
+import { type OwnChain, Source } from '@kasgres/indexer/testing';
 import { getNetwork } from '@kasgres/kaspa';
 import { NodeClient } from '@kasgres/node';
-import type { OwnChain } from '../../packages/indexer/src/indexed-chain.ts';
-import { Source } from '../../packages/indexer/src/source/source.ts';
 import { onTestEnd, SEED } from '../support/harness.ts';
 import { SimulatedDag } from '../support/simulated-dag.ts';
 

@@ -2,9 +2,9 @@
  * Updates are split where they would be too large for one batch; together they are the node's
  * chain.
  */
+import type { ChainUpdate } from '@kasgres/indexer/testing';
 import { fromHex, toHex } from '@kasgres/kaspa';
 import { expect, test } from 'vitest';
-import type { ChainUpdate } from '../../packages/indexer/src/chain-update.ts';
 import type { SimulatedDag } from '../support/simulated-dag.ts';
 import { openSource, startSimulatedDag } from './source-harness.ts';
 

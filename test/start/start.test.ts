@@ -12,7 +12,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { z } from 'zod';
-import { ApiError, type Client, createClient } from '../../packages/client/src/index.ts';
+import { ApiError, type Client, createClient } from '../support/client.ts';
 import { ApiClient } from '../support/api-client.ts';
 import { freePort, isFree } from '../support/programs.ts';
 import { paste, ROOT, Started } from './started.ts';

@@ -3,12 +3,7 @@
  * openapi.json, and checks each message of a stream.
  */
 import type { z } from 'zod';
-import {
-  type ClientOptions,
-  createClient,
-  type StreamStep,
-  type SubscribeOptions,
-} from '../../packages/client/src/index.ts';
+import { type ClientOptions, createClient, type StreamStep, type SubscribeOptions } from './client.ts';
 import { type ApiResponse, faultsOf, findTemplate, type Method } from './openapi.ts';
 import { checkSteps, EventStream, openWebSocket } from './streams.ts';
 

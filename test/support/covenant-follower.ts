@@ -2,7 +2,7 @@
  * Follows covenant events as their owner would: keeps those that the chain accepts, from nothing
  * but the messages of a stream or of a webhook.
  */
-import { type Schema, type StreamEvent } from '../../packages/client/src/index.ts';
+import type { Schema, StreamEvent } from './client.ts';
 
 type CovenantChange = Schema<'CovenantChange'>;
 

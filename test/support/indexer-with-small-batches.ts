@@ -2,6 +2,6 @@
  * The indexer program with batches of 40 transactions, so that tests can kill it between the
  * batches of a short chain.
  */
-import { runIndexerProgram } from '../../packages/indexer/src/program.ts';
+import { runIndexerProgram } from '@kasgres/indexer/testing';
 
 await runIndexerProgram({ batchTransactions: 40 });

@@ -1,8 +1,5 @@
+import { covenants, inscriptions, lanes, programs } from '@kasgres/state/testing';
 import type { ClientBase } from 'pg';
-import { covenants } from '../../packages/state/src/covenants/covenants.ts';
-import { inscriptions } from '../../packages/state/src/inscriptions/inscriptions.ts';
-import { lanes } from '../../packages/state/src/lanes/lanes.ts';
-import { programs } from '../../packages/state/src/programs/programs.ts';
 
 /** Computes from rows what the chain is used for, as the end of a first catch-up does. */
 export async function rebuildUses(client: ClientBase): Promise<void> {

@@ -2,8 +2,8 @@
  * Computes `balance_changes` of an index from `accepted_deltas` again, as the end of a first
  * catch-up does.
  */
+import { rebuildPreviousChanges } from '@kasgres/state/testing';
 import type { ClientBase } from 'pg';
-import { rebuildPreviousChanges } from '../../packages/state/src/balances/hourly-changes/previous-changes.ts';
 
 export async function replaceBalanceChanges(client: ClientBase): Promise<void> {
   await client.query('delete from previous_balance_changes');

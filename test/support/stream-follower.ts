@@ -2,7 +2,7 @@
  * Follows a stream as a wallet would: keeps the virtual chain, what it accepts, and balances, from
  * nothing but the messages.
  */
-import { type Schema, type StreamStep } from '../../packages/client/src/index.ts';
+import type { Schema, StreamStep } from './client.ts';
 
 export class StreamFollower {
   /** Up to the sink. */

@@ -4,7 +4,7 @@
  */
 import { once } from 'node:events';
 import { WebSocket } from 'ws';
-import { type StreamStep } from '../../packages/client/src/index.ts';
+import type { StreamStep } from './client.ts';
 import { requireSchema } from './openapi.ts';
 
 const SERVER_SENT_EVENT = /^event: (\w+)\n(?:id: (\w+)\n)?data: (.*)$/;

@@ -6,7 +6,7 @@ import { createHmac } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { text } from 'node:stream/consumers';
-import { type Schema } from '../../packages/client/src/index.ts';
+import type { Schema } from './client.ts';
 import { requireSchema } from './openapi.ts';
 import { freePort } from './programs.ts';
 

@@ -1,0 +1,26 @@
+/** Parts of the indexer that tests and benchmarks run without its loop. No program loads this. */
+export { apply } from '../apply/apply.ts';
+export { restoreFromBeforeGap } from '../apply/before-gap.ts';
+export { findCheckpoint } from '../apply/checkpoint.ts';
+export { buildLookUpIndexes, finishFirstCatchUp } from '../apply/first-catch-up.ts';
+export { firstKeyOf } from '../apply/generations.ts';
+export { keepRemoved } from '../apply/reorg.ts';
+export { blueScoreOfMove } from '../bootstrap/bootstrap-block.ts';
+export { bootstrapAtGenesis, EMPTY_CHECKPOINT } from '../bootstrap/bootstrap.ts';
+export type { AddedChainBlock, ChainUpdate } from '../chain-update.ts';
+export { importShippedFile } from '../import-template-names.ts';
+export type { OwnChain } from '../indexed-chain.ts';
+export { Memory } from '../memory/memory.ts';
+export { AmbiguousVariants } from '../prepare/ambiguous-variants.ts';
+export type { Checkpoint } from '../prepare/batch.ts';
+export { Preparer } from '../prepare/preparer.ts';
+export { Registry } from '../prepare/registry.ts';
+export { runIndexerProgram } from '../program.ts';
+export { findCutPoint } from '../retention/cut-point.ts';
+export { completeCut, prepareCut, recheck } from '../retention/cut.ts';
+export { stageNextBootstrap } from '../retention/next-bootstrap.ts';
+export { BLOCK_TABLES, PARTITIONED_TABLES, TRANSACTION_TABLES } from '../retention/partitions.ts';
+export { findFault } from '../source/check-block.ts';
+export { Source } from '../source/source.ts';
+export { watchAnalysts } from '../watch-analysts.ts';
+export { watchNotificationQueue } from '../watch-notification-queue.ts';
