@@ -1,6 +1,13 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { exactNumber, markExactIntegers, parseExactNumbers, withoutMark } from './exact-integers.ts';
+import {
+  exactNumber,
+  markExactIntegers,
+  parseExactNumbers,
+  rawNumbers,
+  stringifyExact,
+  withoutMark,
+} from './exact-integers.ts';
 
 const LONG = '18446744073709551615';
 
@@ -69,7 +76,7 @@ it.each<[string, string]>([
 it('writes every unsigned 64-bit number with all its digits', () => {
   fc.assert(
     fc.property(fc.bigInt(0n, 2n ** 64n - 1n), (value) => {
-      expect(JSON.stringify({ sequence: exactNumber(value) })).toBe(`{"sequence":${value}}`);
+      expect(stringifyExact({ sequence: exactNumber(value) })).toBe(`{"sequence":${value}}`);
     }),
   );
 });
@@ -81,25 +88,36 @@ it('serializes numbers that a double does not hold as they were written', () => 
     '1e400',
     '12',
   ])
-    expect(JSON.stringify(parseExactNumbers(text))).toBe(text);
+    expect(stringifyExact(parseExactNumbers(text))).toBe(text);
   expect(parseExactNumbers('{"a":[1,"2",1.10,1e5,0e999,1000000000000000000000]}')).toEqual({
     a: [1, '2', 1.1, 100_000, 0, 1e21],
   });
   // The last of equal keys counts.
-  expect(JSON.stringify(parseExactNumbers('{"a":1e400, "a":2}'))).toBe('{"a":2}');
+  expect(stringifyExact(parseExactNumbers('{"a":1e400, "a":2}'))).toBe('{"a":2}');
   for (const text of ['{1:2}', '01', '1e', '"1', '{"a":1e400'])
     expect(() => parseExactNumbers(text)).toThrow(SyntaxError);
 });
 
 it('refuses a text with many such numbers, so that it takes little time', () => {
-  expect(JSON.stringify(parseExactNumbers(`[${'1e400,'.repeat(255)}1e400]`))).toMatch(/^\[(?:1e400,){255}1e400\]$/);
+  expect(stringifyExact(parseExactNumbers(`[${'1e400,'.repeat(255)}1e400]`))).toMatch(/^\[(?:1e400,){255}1e400\]$/);
   expect(() => parseExactNumbers(`[${'1e400,'.repeat(256)}1e400]`)).toThrow(RangeError);
 });
 
 it('parses every JSON to the same value as JSON.parse', () => {
   fc.assert(
     fc.property(fc.json(), (text) => {
-      expect(JSON.parse(JSON.stringify(parseExactNumbers(text)))).toEqual(JSON.parse(JSON.stringify(JSON.parse(text))));
+      expect(JSON.parse(stringifyExact(parseExactNumbers(text)))).toEqual(JSON.parse(JSON.stringify(JSON.parse(text))));
     }),
   );
+});
+
+it.each([
+  ['with JSON.rawJSON', JSON.rawJSON],
+  ['without it, as in Node 20', undefined],
+])('writes raw numbers %s', (_, rawJSON) => {
+  const { toRaw, stringify } = rawNumbers(rawJSON);
+  expect(stringify({ a: toRaw(LONG), b: [toRaw('1e400'), `"${LONG}"`, 1, null] })).toBe(
+    `{"a":${LONG},"b":[1e400,"\\"${LONG}\\"",1,null]}`,
+  );
+  expect(stringify(toRaw('-1'))).toBe('-1');
 });

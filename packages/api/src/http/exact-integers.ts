@@ -10,21 +10,39 @@ import { randomUUID } from 'node:crypto';
 
 declare global {
   interface JSON {
-    /** ES2026; the compiler's library does not have it yet. */
-    rawJSON(text: string): unknown;
+    /** ES2026; the compiler's library does not have it yet, and Node 20 has none. */
+    rawJSON?: (text: string) => unknown;
   }
 }
 
+const MARK = `${randomUUID()}:`;
+
 /**
- * Returns what JSON.stringify writes as a number with all digits of `value`. Beyond 2^53 the result
- * can only be serialized.
+ * Makes `toRaw`, which returns a value for a number, and `stringify`, which writes it as the number
+ * is given.
+ */
+export function rawNumbers(rawJSON: JSON['rawJSON']) {
+  if (rawJSON !== undefined) return { toRaw: rawJSON, stringify: (value: unknown) => JSON.stringify(value) };
+  const marked = new RegExp(`"${MARK}([^"]*)"`, 'g');
+  return {
+    toRaw: (text: string): unknown => `${MARK}${text}`,
+    stringify: (value: unknown): string => JSON.stringify(value).replaceAll(marked, '$1'),
+  };
+}
+
+const { toRaw, stringify } = rawNumbers(JSON.rawJSON);
+
+/** Gives the result of JSON.stringify, with the digits of exact numbers. */
+export const stringifyExact = stringify;
+
+/**
+ * Returns what `stringifyExact` writes as a number with all digits of `value`. Beyond 2^53 the
+ * result can only be serialized.
  */
 export function exactNumber(value: bigint): number {
   const number = Number(value);
-  return Number.isSafeInteger(number) ? number : (JSON.rawJSON(String(value)) as number);
+  return Number.isSafeInteger(number) ? number : (toRaw(String(value)) as number);
 }
-
-const MARK = `${randomUUID()}:`;
 
 /**
  * A string, or an integer with more digits than a double may hold. The part of a string cannot
@@ -50,7 +68,7 @@ const EXACT_DIGITS = 15;
 const MAX_RAW_NUMBERS = 256;
 
 /**
- * Parses as JSON.parse does, for a value that is only serialized: JSON.stringify writes numbers
+ * Parses as JSON.parse does, for a value that is only serialized: `stringifyExact` writes numbers
  * that a double does not hold as they are in the text, such as `1e400` and 20 digits. Throws a
  * RangeError if there are many. The depth must be bounded.
  */
@@ -78,7 +96,7 @@ function isDouble(token: string): boolean {
 }
 
 function withRawNumbers(value: unknown): unknown {
-  if (typeof value === 'string') return value.startsWith(MARK) ? JSON.rawJSON(withoutMark(value)) : value;
+  if (typeof value === 'string') return value.startsWith(MARK) ? toRaw(withoutMark(value)) : value;
   if (Array.isArray(value)) return value.map(withRawNumbers);
   if (typeof value !== 'object' || value === null) return value;
   return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, withRawNumbers(member)]));

@@ -4,6 +4,7 @@
  */
 import { type EventLoopTurns, Slices } from '@kasgres/reads';
 import type { FastifyInstance } from 'fastify';
+import { stringifyExact } from './exact-integers.ts';
 import { callerOf } from './request-identity.ts';
 
 /** The size of the largest page. */
@@ -12,7 +13,7 @@ const MANY_ITEMS = 100;
 export function serializeLargeResponses(app: FastifyInstance, turns: EventLoopTurns): void {
   // Fastify sends a Buffer unchanged, although the type of serializers allows strings only.
   app.setReplySerializer((payload) =>
-    Buffer.isBuffer(payload) ? (payload as unknown as string) : JSON.stringify(payload),
+    Buffer.isBuffer(payload) ? (payload as unknown as string) : stringifyExact(payload),
   );
   app.addHook('preSerialization', (request, _reply, payload, done) => {
     if (hasManyItems(payload)) return toJson(payload, new Slices(turns, callerOf(request)));
@@ -54,12 +55,12 @@ async function toJson(payload: object, slices: Slices): Promise<Buffer> {
     if (Array.isArray(value) && value.length > 0) {
       let before = '[';
       await slices.forEach(value as unknown[], (item) => {
-        write(`${before}${JSON.stringify(item)}`);
+        write(`${before}${stringifyExact(item)}`);
         before = ',';
       });
       write(']');
     } else {
-      write(JSON.stringify(value));
+      write(stringifyExact(value));
     }
   }
   return Buffer.concat([...pieces, Buffer.from(`${text}}`)]);

@@ -5,6 +5,7 @@
 import { hash } from 'node:crypto';
 import { type Awaitable, HttpError, type IndexReader, type IndexState, whenKnown } from '@kasgres/reads';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { stringifyExact } from './exact-integers.ts';
 
 const ANY_ETAG = '*';
 const JSON_TYPE = 'application/json; charset=utf-8';
@@ -41,7 +42,7 @@ export async function respond(
     if (setHeaders(request, reply, headersOf(state, etagOf(request, ofState(state))))) return undefined;
   }
   const { state, body } = await read();
-  const content = tagOf === 'state' ? ofState(state) : Buffer.isBuffer(body) ? body : JSON.stringify(body);
+  const content = tagOf === 'state' ? ofState(state) : Buffer.isBuffer(body) ? body : stringifyExact(body);
   if (setHeaders(request, reply, headersOf(state, etagOf(request, content)))) return undefined;
   if (Buffer.isBuffer(body)) reply.type(JSON_TYPE);
   return body;

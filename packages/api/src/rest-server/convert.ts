@@ -4,6 +4,7 @@
  * (fairness/event-loop-turns.ts).
  */
 import { FairQueue, type Slices, unavailable } from '@kasgres/reads';
+import { stringifyExact } from '../http/exact-integers.ts';
 import { MAX_LIMIT } from '../pages/page-query.ts';
 
 /** The text that each item has once, and how many characters of the item are before it. */
@@ -81,7 +82,7 @@ export const readInTurn = <T>(caller: string, limit: number, read: () => Promise
 export const inTurn = <T>(caller: string, json: Buffer, convert: () => Promise<T>): Promise<T> =>
   json.length <= LARGE_BYTES ? convert() : largePages.run(caller, convert);
 
-export const jsonOf = (value: unknown): Buffer => Buffer.from(JSON.stringify(value));
+export const jsonOf = (value: unknown): Buffer => Buffer.from(stringifyExact(value));
 
 /** Makes an array of the JSON of its items. */
 export const toJsonArray = (items: readonly Buffer[]): Buffer =>
