@@ -21,7 +21,7 @@ export function ProgramPage({ programHash: hash }: { programHash: string }) {
         <>
           Program {resource.data?.isBare === true && <span class="badge quiet">output script</span>}
           {bytes !== undefined && resource.data?.template != null && (
-            <ProgramNames bytes={bytes} template={resource.data.template} />
+            <ProgramNames hash={hash} bytes={bytes} template={resource.data.template} />
           )}
           <span class="subject mono">
             {hash} <CopyButton value={hash} label="program hash" />

@@ -8,7 +8,10 @@ const [one, two, three] = ['0105020a0bac', '0106020a0bac', '5102ffffac'].map(byt
   Uint8Array,
 ];
 
-const entry = (...required: { push: number; value?: string }[]) => ({ required });
+const entry = (...required: { push: number; value?: string; hash?: string }[]) => ({
+  importedFrom: 'a.yaml',
+  required,
+});
 
 test('the changes of a state are those of its pushes', () => {
   expect(changesBetween(one, two)).toEqual([{ push: 0, before: Uint8Array.of(5), after: Uint8Array.of(6) }]);
@@ -29,15 +32,19 @@ test('pushes vary that differ in any other program', () => {
   expect(varyingPushes(one, [two, three])).toEqual(new Set([0, 1]));
 });
 
-test('an entry applies to programs that have its required values', () => {
-  const [any, five, long, absent] = [
+test('an entry applies to programs that have its required values, and wins over those with fewer', async () => {
+  const hash = '8e3bba856c3a7fe6d058536dc840882d474373ec842e45ffcaf1079384fe75e9';
+  const [any, five, long, other, absent] = [
     entry(),
     entry({ push: 0, value: '05' }, { push: 1, value: '0a0b' }),
-    entry({ push: 1 }),
-    entry({ push: 2 }),
+    entry({ push: 1, hash }),
+    entry({ push: 1, hash: '00'.repeat(32) }),
+    entry({ push: 2, hash }),
   ];
-  const entries = [any, five, long, absent];
-  expect(entriesOf(one, entries)).toEqual([any, five, long]);
-  expect(entriesOf(two, entries)).toEqual([any, long]);
-  expect(entriesOf(two, [any])).toEqual([any]);
+  const entries = [any, five, long, other, absent];
+  expect(await entriesOf(one, entries)).toEqual([five]);
+  expect(await entriesOf(two, entries)).toEqual([long]);
+  expect(await entriesOf(three, entries)).toEqual([any]);
+  const elsewhere = { ...any, importedFrom: 'b.yaml' };
+  expect(await entriesOf(one, [...entries, elsewhere])).toEqual([five, elsewhere]);
 });

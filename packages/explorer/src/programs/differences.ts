@@ -32,19 +32,36 @@ export function varyingPushes(program: Uint8Array, others: readonly Uint8Array[]
 }
 
 interface Requiring {
-  required: readonly { push: number; value?: string | undefined }[];
+  importedFrom: string;
+  required: readonly { push: number; value?: string | undefined; hash?: string | undefined }[];
 }
 
 /**
- * Returns the entries that may apply to a program: those whose required values it has. Values that
- * an entry gives by their hash are not checked here.
+ * Returns the entries that apply to a program, which has their required values: of each file, those
+ * with the most.
  */
-export function entriesOf<Entry extends Requiring>(program: Uint8Array, entries: readonly Entry[]): Entry[] {
-  if (entries.every(({ required }) => required.length === 0)) return [...entries];
-  const values = new Map([...pushesOf(program)].map(({ index, value }) => [index, value]));
-  const has = ({ push, value }: Requiring['required'][number]): boolean => {
-    const found = values.get(push);
-    return value === undefined ? found !== undefined : found !== undefined && hexOf(found) === value;
+export async function entriesOf<Entry extends Requiring>(
+  program: Uint8Array,
+  entries: readonly Entry[],
+): Promise<Entry[]> {
+  const constants = entries.flatMap(({ required }) => required);
+  const values = constants.length === 0 ? [] : [...pushesOf(program)].map(({ value }) => value);
+  const hashOf = constants.some(({ hash }) => hash !== undefined) ? await loadHash() : undefined;
+  const has = ({ push, value, hash }: Requiring['required'][number]): boolean => {
+    const found = values[push];
+    if (found === undefined) return false;
+    return hash === undefined ? hexOf(found) === value : hashOf?.(found) === hash;
   };
-  return entries.filter(({ required }) => required.every(has));
+  const applying = entries.filter(({ required }) => required.every(has));
+  const most = new Map<string, number>();
+  for (const { importedFrom, required } of applying) {
+    most.set(importedFrom, Math.max(most.get(importedFrom) ?? 0, required.length));
+  }
+  return applying.filter(({ importedFrom, required }) => required.length === most.get(importedFrom));
+}
+
+/** Loads BLAKE2b-256, which few pages need. */
+async function loadHash(): Promise<(bytes: Uint8Array) => string> {
+  const { blake2b } = await import('@noble/hashes/blake2.js');
+  return (bytes) => hexOf(blake2b(bytes, { dkLen: 32 }));
 }

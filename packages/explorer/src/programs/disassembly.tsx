@@ -39,9 +39,9 @@ export function DisassemblyCard({ hash, bytes, template }: DisassemblyProps) {
   const siblings = useResource(`siblings of ${hash}`, async (client) => {
     if (template === null) return { names: [], others: [] };
     const [known, others] = await Promise.all([loadTemplate(template), loadSiblings(client, template, hash)]);
-    return { names: known?.names ?? [], others };
+    return { names: await entriesOf(bytes, known?.names ?? []), others };
   });
-  const names = useMemo(() => pushNamesOf(entriesOf(bytes, siblings.data?.names ?? [])), [bytes, siblings.data]);
+  const names = useMemo(() => pushNamesOf(siblings.data?.names ?? []), [siblings.data]);
   const others = siblings.data?.others ?? [];
   const varying = useMemo(() => varyingPushes(bytes, others), [bytes, siblings.data]);
   const view = VIEWS.find(([name]) => name === query['show'])?.[0] ?? 'all';

@@ -40,10 +40,18 @@ function NamesOf({ template }: { template: string }) {
   return data === undefined ? null : <TemplateNames names={data.names} />;
 }
 
+interface ProgramNamesProps {
+  hash: string;
+  bytes: Uint8Array;
+  template: string;
+}
+
 /** The names whose required constants a program has. */
-export function ProgramNames({ bytes, template }: { bytes: Uint8Array; template: string }) {
-  const { data } = useResource(`names of ${template}`, () => loadTemplate(template));
-  return data === undefined ? null : <TemplateNames names={entriesOf(bytes, data.names)} />;
+export function ProgramNames({ hash, bytes, template }: ProgramNamesProps) {
+  const { data: names } = useResource(`names of program ${hash}`, async () =>
+    entriesOf(bytes, (await loadTemplate(template))?.names ?? []),
+  );
+  return names === undefined ? null : <TemplateNames names={names} />;
 }
 
 /** Returns the entry with the most names, which is as good as another: their texts are claims. */

@@ -170,7 +170,7 @@ function ChangeTable({ before, after, template }: { before: Program; after: Prog
       loadTemplate(template),
     ]);
     if (old === undefined || now === undefined) return { changes: undefined, names: pushNamesOf([]) };
-    return { changes: changesBetween(old, now), names: pushNamesOf(entriesOf(now, known?.names ?? [])) };
+    return { changes: changesBetween(old, now), names: pushNamesOf(await entriesOf(now, known?.names ?? [])) };
   });
   if (error !== undefined) return <p class="muted">{describeError(error)}</p>;
   if (data === undefined) return <p class="muted">Comparing…</p>;
