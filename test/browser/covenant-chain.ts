@@ -138,6 +138,8 @@ export const OPERATIONS = [
     body: { p: 'krc-20', op: 'mint', tick: HOSTILE_TEXT },
   },
   { protocol: 'kasia', source: 'payload', operation: 'bcast', tick: null, body: HOSTILE_TEXT },
+  { protocol: 'kspr', source: { input: 1 }, operation: 'undecodable', tick: null, body: null },
+  { protocol: 'kns', source: { input: 2 }, operation: null, tick: null, body: null },
 ];
 
 const INSCRIPTIONS = OPERATIONS.map((operation) => ({

@@ -50,7 +50,7 @@ export const ProtocolLink = ({ protocol }: { protocol: string }) => (
 );
 
 export const OperationName = ({ operation }: { operation: string | null }) =>
-  operation === null ? <span class="muted">none or undecodable</span> : <ShortText text={operation} />;
+  operation === null ? <span class="muted">none</span> : <ShortText text={operation} />;
 
 export const nameOfSource = (source: Operation['source']): string =>
   source === 'payload' ? 'payload' : `program of input ${source.input}`;
