@@ -164,7 +164,8 @@ export function lanes(): Listing {
 export function laneTransactions(namespace: string, acceptedOnly = false): Listing {
   const select = (condition: string): string =>
     selectTransactions(
-      `subnetwork_id = (select s.id from subnetworks s where lane_namespace(s.subnetwork_id) = '${namespace}') and ${condition}`,
+      `subnetwork_id = (select s.id from subnetworks s
+        where lane_namespace(s.subnetwork_id) = '${namespace}') and ${condition}`,
     );
   return {
     template: '/v1/lanes/{namespace}/transactions',

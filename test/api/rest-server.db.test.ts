@@ -178,7 +178,8 @@ interface RestServerTransaction {
 test('transactions have snake_case fields, and spent outputs if they are asked for', async () => {
   const { rows } = await harness.database.pool.query<{ id: string; is_coinbase: boolean }>(
     `(select encode(transaction_id, 'hex') as id, true as is_coinbase from transactions where subnetwork_id = 1 limit 1)
-     union all (select encode(transaction_id, 'hex'), false from transactions where fee > 0 and accepting_index is not null limit 3)`,
+     union all (select encode(transaction_id, 'hex'), false from transactions
+       where fee > 0 and accepting_index is not null limit 3)`,
   );
   const found = (
     await ask('/transactions/search?resolve_previous_outpoints=light&fields=', {

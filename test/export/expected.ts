@@ -12,7 +12,8 @@ const CHAIN = `
     from public.chain_blocks c join public.blocks b on b.id = c.block_id
   ),
   merged as (
-    select m.id, encode(m.hash, 'hex') as hash, chain.index, chain.day from public.blocks m join chain on chain.id = m.merging_block_id
+    select m.id, encode(m.hash, 'hex') as hash, chain.index, chain.day from public.blocks m
+      join chain on chain.id = m.merging_block_id
   ),
   accepted as (
     select t.id, encode(t.transaction_id, 'hex') as transaction_id, chain.index, chain.day

@@ -47,17 +47,20 @@ const checks = {
 };
 
 /** A UTXO of the bootstrap block that was spent since, and one that was not. */
-const SPENT = `(transaction_id, index) = (select transaction_id, index from bootstrap_utxos where (transaction_id, index) not in
+const SPENT = `(transaction_id, index) = (select transaction_id, index from bootstrap_utxos
+  where (transaction_id, index) not in
   (select transaction_id, index from utxos) limit 1)`;
 const UNSPENT =
   '(transaction_id, index) = (select transaction_id, index from utxos join bootstrap_utxos using (transaction_id, index) limit 1)';
 /** An input of an accepted transaction that spends a UTXO of the bootstrap block. */
 const SPENDING = `(transaction_id, index) = (select i.transaction_id, i.index from transaction_inputs i
   join transactions t on t.id = i.transaction_id
-  join bootstrap_utxos u on u.transaction_id = i.previous_transaction_id and u.index = i.previous_index
+  join bootstrap_utxos u on u.transaction_id = i.previous_transaction_id
+    and u.index = i.previous_index
   where t.accepting_index is not null limit 1)`;
 /** A pre-bootstrap transaction without a block whose UTXO is spent. */
-const NAMED_EARLIER = `(select max(e.id) from pre_bootstrap_transactions e join transaction_inputs i on i.previous_transaction_id = e.id
+const NAMED_EARLIER = `(select max(e.id) from pre_bootstrap_transactions e
+  join transaction_inputs i on i.previous_transaction_id = e.id
   where e.id not in (select id from transactions))`;
 const LATEST = 'chain_index = (select max(chain_index) from bootstrap_blocks)';
 const BOOTSTRAP_BLOCK = `(select block_id from bootstrap_blocks where ${LATEST})`;
@@ -66,7 +69,8 @@ const HOUR_OF_BOOTSTRAP = `(select chain_time / 3600000 from chain_blocks where 
 const HELD_AND_TOUCHED = `(select max(u.script_id) from bootstrap_utxos u join address_transactions a using (script_id)
   join transactions t on t.id = a.transaction_id join chain_blocks c on c.index = t.accepting_index
   where c.index > (select max(chain_index) from bootstrap_blocks))`;
-const INTERVAL_OF_BOOTSTRAP = `(length, start) = (select 'day'::interval_length, chain_time - chain_time % 86400000 from chain_blocks where block_id = ${BOOTSTRAP_BLOCK})`;
+const INTERVAL_OF_BOOTSTRAP = `(length, start) = (select 'day'::interval_length,
+  chain_time - chain_time % 86400000 from chain_blocks where block_id = ${BOOTSTRAP_BLOCK})`;
 
 /** Changes at any bootstrap block with UTXOs. */
 const FAULTS_OF_A_BOOTSTRAP: Faults = {

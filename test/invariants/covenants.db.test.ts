@@ -37,7 +37,8 @@ const of = (table: string, condition = 'true'): string =>
 const increase = (table: string, columns: string, condition: string): string[] =>
   columns.split(' ').map((column) => `update ${table} set ${column} = ${column} + 1 where ${condition}`);
 const ACCEPTED_GENESIS = `
-  transaction_id = (select transaction_id from covenant_events where kind = 'genesis' order by chain_index desc, position desc limit 1)
+  transaction_id = (select transaction_id from covenant_events where kind = 'genesis'
+    order by chain_index desc, position desc limit 1)
   and covenant_id is not null`;
 
 /** Changes the template of the last event of a covenant and of all that follows from it. */

@@ -24,7 +24,8 @@ afterEach(() => client.query('rollback'));
 
 const CHAIN = 'select max(id) from blocks where is_chain_block';
 const BESIDE = 'select max(id) from blocks where not is_chain_block';
-const OTHER_PARENT = `(select parent_id from block_parents where block_id = blocks.id and parent_id <> selected_parent_id order by index limit 1)`;
+const OTHER_PARENT = `(select parent_id from block_parents
+  where block_id = blocks.id and parent_id <> selected_parent_id order by index limit 1)`;
 
 describe('invariant 7, of mergesets and colours', () => {
   test('holds', async () => {

@@ -26,20 +26,24 @@ const VISIBLE = `
     where b.merging_block_id is not null or b.is_chain_block or b.id = any (c.virtual_merge_set)
   ),
   carried as (
-    select distinct bt.transaction_id, bt.variant from block_transactions bt join visible on visible.id = bt.block_id
+    select distinct bt.transaction_id, bt.variant from block_transactions bt
+      join visible on visible.id = bt.block_id
   ),
-  known_blocks as not materialized (select id, hash from blocks union all select id, hash from pre_bootstrap_blocks),
+  known_blocks as not materialized (select id, hash from blocks union all select id, hash
+    from pre_bootstrap_blocks),
   known_transactions as not materialized (
     select t.id, t.transaction_id, t.accepting_index is not null or e.id is not null as existed
     from transactions t left join pre_bootstrap_transactions e on e.id = t.id
     union all
-    select e.id, e.transaction_id, true from pre_bootstrap_transactions e where not exists (select from transactions t where t.id = e.id)
+    select e.id, e.transaction_id, true from pre_bootstrap_transactions e
+      where not exists (select from transactions t where t.id = e.id)
   ),
   uncertain as (
     select t.id
     from checkpoint c
     join blocks sink on sink.id = c.block_id
-    join chain_blocks below on below.block_id = sink.selected_parent_id and below.blue_score = sink.blue_score - 1
+    join chain_blocks below on below.block_id = sink.selected_parent_id
+      and below.blue_score = sink.blue_score - 1
     join transactions t on t.accepting_index = below.index
     where t.id in (select transaction_id from transaction_variants)
     union

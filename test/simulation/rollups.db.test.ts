@@ -42,7 +42,8 @@ test('reorgs deeper than seen_before, or of blocks of the first catch-up, restor
 
 const templateBy = (column: string): string =>
   `jsonb_build_object('${column}', (select t.template from program_templates t where t.id = r.${column}))`;
-const COVENANT = `jsonb_build_object('covenant_id', (select c.covenant_id from covenants c where c.id = r.covenant_id))`;
+const COVENANT = `jsonb_build_object('covenant_id',
+  (select c.covenant_id from covenants c where c.id = r.covenant_id))`;
 
 /**
  * Covenants, templates and kinds of inscriptions get new keys when they are written again, so rows
@@ -50,7 +51,8 @@ const COVENANT = `jsonb_build_object('covenant_id', (select c.covenant_id from c
  */
 const WITHOUT_NEW_KEYS: Readonly<Record<string, string>> = {
   inscription_kinds: `to_jsonb(r) - 'id'`,
-  inscriptions: `to_jsonb(r) || (select jsonb_build_object('kind_id', to_jsonb(k) - 'id') from inscription_kinds k where k.id = r.kind_id)`,
+  inscriptions: `to_jsonb(r) || (select jsonb_build_object('kind_id', to_jsonb(k) - 'id')
+    from inscription_kinds k where k.id = r.kind_id)`,
   program_templates: `to_jsonb(r) - 'id'`,
   programs: `to_jsonb(r) || ${templateBy('template_id')}`,
   covenants: `to_jsonb(r) - 'id' || ${templateBy('template_id')}`,

@@ -227,7 +227,8 @@ interface KnownVariant {
 /** The accepted variant of a transaction `t`; null while it is unknown. */
 const ACCEPTED_HASH = `
   case when t.accepted_variant = 0 then t.hash
-       else (select b.hash from transaction_variants b where b.transaction_id = t.id and b.variant = t.accepted_variant) end`;
+       else (select b.hash from transaction_variants b
+         where b.transaction_id = t.id and b.variant = t.accepted_variant) end`;
 
 type Queryable = Pick<Connection, 'pool'>;
 

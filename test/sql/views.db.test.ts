@@ -83,7 +83,8 @@ function* touches(): Generator<{ transaction: Transaction; address: string; rece
 
 // Blocks that were seen and that no chain still merges are in an index, and not in what the DAG has
 // of now.
-const MERGED_OR_NEW = `(merging_block_hash is not null or hash in (select encode(hash, 'hex') from public.blocks, public.checkpoint
+const MERGED_OR_NEW = `(merging_block_hash is not null
+  or hash in (select encode(hash, 'hex') from public.blocks, public.checkpoint
   where id = block_id or id = any(virtual_merge_set)))`;
 
 /** Address and subsidy. Genesis has none. */

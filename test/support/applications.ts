@@ -15,8 +15,10 @@ type SectionName = (typeof SECTION_NAMES)[number];
 const MAX_SHOWN = 5;
 /** A transaction that retention has removed has no id. */
 const TRANSACTION_ID = (key: string): string => `
-  coalesce((select encode(known.transaction_id, 'hex') from transactions known where known.id = ${key}),
-           (select encode(earlier.transaction_id, 'hex') from pre_bootstrap_transactions earlier where earlier.id = ${key}))`;
+  coalesce((select encode(known.transaction_id, 'hex') from transactions known
+    where known.id = ${key}),
+           (select encode(earlier.transaction_id, 'hex') from pre_bootstrap_transactions earlier
+             where earlier.id = ${key}))`;
 
 const list = (...values: string[]): string =>
   values.map((value) => `coalesce((${value})::text, '-')`).join(` || ' ' || `);

@@ -71,7 +71,8 @@ const SINCE = {
 const IS_IN_ITS_DATABASE = `
   (s.datid = (select oid from pg_database where datname = current_database())
    or exists (select from pg_database d cross join aclexplode(d.datacl) a
-               where d.oid = s.datid and a.grantee <> 0 and a.privilege_type = 'CONNECT' and pg_has_role(r.oid, a.grantee, 'usage')))`;
+               where d.oid = s.datid and a.grantee <> 0 and a.privilege_type = 'CONNECT'
+                 and pg_has_role(r.oid, a.grantee, 'usage')))`;
 
 const OFFENCES = `
   select o.pid, r.rolname as login, o.since::text, o.what, extract(epoch from clock_timestamp() - o.since)::float8 as seconds,

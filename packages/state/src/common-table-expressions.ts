@@ -16,9 +16,11 @@ export const ACCEPTED = `
  */
 export const UNSPENT = `
   created as (
-    select transaction_id, index, script_id, amount, block_daa_score, is_coinbase, covenant_id from bootstrap_utxos
+    select transaction_id, index, script_id, amount, block_daa_score, is_coinbase, covenant_id
+      from bootstrap_utxos
     union all
-    select o.transaction_id, o.index, o.script_id, o.amount, a.daa_score, a.subnetwork_id = 1, o.covenant_id
+    select o.transaction_id, o.index, o.script_id, o.amount, a.daa_score,
+      a.subnetwork_id = 1, o.covenant_id
     from accepted a join transaction_outputs o on o.transaction_id = a.id
   ),
   unspent as (
@@ -32,7 +34,8 @@ export const UNSPENT = `
 /** The scripts of the UTXO set of each bootstrap block. */
 export const HELD = `
   held as (
-    select script_id, (select max(chain_index) from bootstrap_blocks) as chain_index, amount from bootstrap_utxos
+    select script_id, (select max(chain_index) from bootstrap_blocks) as chain_index, amount
+      from bootstrap_utxos
     union all
     select script_id, chain_index, balance from bootstrap_balances
   )`;
@@ -40,8 +43,8 @@ export const HELD = `
 /** Every script that a chain block touches, by each transaction that it accepts. */
 export const TOUCHES = `
   touches as (
-    select c.index, c.chain_time, a.script_id, a.transaction_id, a.amount_sent as sent, a.amount_received as received,
-      t.subnetwork_id = 1 as is_coinbase
+    select c.index, c.chain_time, a.script_id, a.transaction_id, a.amount_sent as sent,
+      a.amount_received as received, t.subnetwork_id = 1 as is_coinbase
     from chain_blocks c
     cross join unnest(c.accepted_transactions) as accepted (id)
     join transactions t on t.id = accepted.id
@@ -56,7 +59,8 @@ export const AT_BOOTSTRAP = `
   ${HELD},
   at_bootstrap as (
     select first.script_id, c.index, c.chain_time
-    from (select script_id, min(chain_index) as index from held group by script_id) first join chain_blocks c using (index)
+    from (select script_id, min(chain_index) as index from held group by script_id) first
+      join chain_blocks c using (index)
   )`;
 /**
  * Selects what chain blocks accept, with positions. A chain block may accept 100,000 transactions,
@@ -83,14 +87,16 @@ export const belowRoots = (condition: string): string => `
   recursive members as (
     select id as script_id, id as cluster_id from clusters ${condition}
     union all
-    select m.script_id, members.cluster_id from members join cluster_members m on m.parent_id = members.script_id)`;
+    select m.script_id, members.cluster_id from members
+      join cluster_members m on m.parent_id = members.script_id)`;
 
 /**
  * The first chain block if retention removed the chain before it; no row otherwise. Sums of the
  * removed part can only be checked in parts.
  */
 export const CUT = `
-  cut as (select index, chain_time from chain_blocks where index = (select min(index) from chain_blocks) and index > 0)`;
+  cut as (select index, chain_time from chain_blocks
+    where index = (select min(index) from chain_blocks) and index > 0)`;
 
 /** Scripts that may be programs by themselves. */
 export const BARE_SCRIPTS = `(select id from scripts where type = 'nonstandard' and version = 0)`;

@@ -71,5 +71,7 @@ export function allOf(...verifications: readonly Verification[]): Verification {
 export const DIFFERENCE = `
   case when e is null then 'has a row, but the chain has nothing that belongs there'
        when s is null then 'has no row'
-       else (select string_agg(format('%s %s, from its rows %s', key, coalesce(to_json(s) ->> key, 'null'), coalesce(value, 'null')), '; ')
-               from json_each_text(to_json(e)) where value is distinct from to_json(s) ->> key) end`;
+       else (select string_agg(format('%s %s, from its rows %s', key,
+         coalesce(to_json(s) ->> key, 'null'), coalesce(value, 'null')), '; ')
+               from json_each_text(to_json(e))
+                 where value is distinct from to_json(s) ->> key) end`;

@@ -14,7 +14,8 @@ import { EVERYTHING, type From } from './since.ts';
 const BARE_BOOTSTRAPS = `
   bare_bootstraps as (
     select s.chain_index, s.block_id from bootstrap_blocks s join blocks b on b.id = s.block_id
-    where s.chain_index = (select min(index) from chain_blocks) or b.hash in (select before_block_hash from gaps)
+    where s.chain_index = (select min(index) from chain_blocks)
+      or b.hash in (select before_block_hash from gaps)
   )`;
 
 /** The number of the segment of the chain, between gaps. */

@@ -73,7 +73,8 @@ const ORDER = `order by b.id limit ${PAGE}`;
 
 /** A pre-bootstrap block that is merged after all keeps its key. */
 const SELECT_PRE_BOOTSTRAP = `${SELECT}
-  and b.id < $2 and b.merging_block_id in (select block_id from chain_blocks where index >= $3) ${ORDER}`;
+  and b.id < $2 and b.merging_block_id in (select block_id from chain_blocks
+    where index >= $3) ${ORDER}`;
 
 export async function* storedBlocks(db: Queryable, from: From): AsyncGenerator<StoredBlock> {
   const crescendo = await findCrescendo(db);

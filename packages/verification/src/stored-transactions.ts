@@ -67,8 +67,10 @@ const WANTED = 'with wanted as (select id, variant from unnest($1::bigint[], $2:
 
 const SELECT_VARIANTS = `
   ${WANTED}
-  select t.id, t.transaction_id as "transactionId", wanted.variant, coalesce(b.hash, t.hash) as hash, t.version, t.lock_time as "lockTime",
-    s.subnetwork_id as "subnetworkId", t.gas, t.payload, coalesce(b.storage_mass, t.storage_mass) as "storageMass",
+  select t.id, t.transaction_id as "transactionId", wanted.variant,
+    coalesce(b.hash, t.hash) as hash, t.version, t.lock_time as "lockTime",
+    s.subnetwork_id as "subnetworkId", t.gas, t.payload,
+    coalesce(b.storage_mass, t.storage_mass) as "storageMass",
     coalesce(b.compute_mass, t.compute_mass) as "computeMass"
   from wanted
   join transactions t on t.id = wanted.id
@@ -90,9 +92,10 @@ const SELECT_INPUTS = `
 /** Fields of inputs in which further variants differ from variant 0. */
 const SELECT_VARIANT_INPUTS = `
   ${WANTED}
-  select i.transaction_id as id, i.variant, i.index, i.signature_script as "signatureScript", i.sig_op_count as "sigOpCount",
-    i.compute_budget as "computeBudget"
-  from wanted join transaction_variant_inputs i on i.transaction_id = wanted.id and i.variant = wanted.variant
+  select i.transaction_id as id, i.variant, i.index, i.signature_script as "signatureScript",
+    i.sig_op_count as "sigOpCount", i.compute_budget as "computeBudget"
+  from wanted join transaction_variant_inputs i on i.transaction_id = wanted.id
+    and i.variant = wanted.variant
   where wanted.variant > 0`;
 
 const SELECT_OUTPUTS = `

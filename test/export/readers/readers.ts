@@ -46,7 +46,9 @@ const postgres: Dialect = {
   text: (value) => `(${value})::text`,
   time: (value) => `floor(extract(epoch from ${value}) * 1000)::bigint::text`,
   list: (value, element) =>
-    `case when ${value} is not null then array_to_string(array(select coalesce(${element('e')}, 'NULL') from unnest(${value}) with ordinality u (e, o) order by o), ',') end`,
+    `case when ${value} is not null
+      then array_to_string(array(select coalesce(${element('e')}, 'NULL')
+        from unnest(${value}) with ordinality u (e, o) order by o), ',') end`,
 };
 
 const duckdb: Dialect = {

@@ -43,8 +43,10 @@ export const ANALYST_NAME = /^(?!pg_|kasgres_)[a-z_][a-z0-9_]{0,62}$/;
  */
 const IS_ANALYST_ROLE = `
   not r.rolsuper and not r.rolcreaterole
-  and exists (select from pg_roles g where g.rolname = 'kasgres_analyst' and pg_has_role(r.oid, g.oid, 'member'))
-  and not exists (select from pg_roles g where g.rolname in ('kasgres_indexer', 'kasgres_api') and pg_has_role(r.oid, g.oid, 'member'))`;
+  and exists (select from pg_roles g
+    where g.rolname = 'kasgres_analyst' and pg_has_role(r.oid, g.oid, 'member'))
+  and not exists (select from pg_roles g
+    where g.rolname in ('kasgres_indexer', 'kasgres_api') and pg_has_role(r.oid, g.oid, 'member'))`;
 export const IS_ANALYST = `r.rolcanlogin and ${IS_ANALYST_ROLE}`;
 
 const SETTINGS = {

@@ -14,7 +14,8 @@ const DAY_MS = 86_400_000;
  */
 const TRANSACTIONS = `(
   select s as script_id, s * 1000 + t as transaction_id, t % 2 = 1 as is_sent
-  from generate_series(1, ${SCRIPTS}) s, generate_series(1, case when s % 2 = 1 then 220 else 2 end) t where s % 3 = 0) made`;
+  from generate_series(1, ${SCRIPTS}) s,
+    generate_series(1, case when s % 2 = 1 then 220 else 2 end) t where s % 3 = 0) made`;
 
 const document = readFileSync(new URL('../../../../docs/labels.md', import.meta.url), 'utf8');
 const rules = [...document.matchAll(/^### `([\w-]+)`\n\n```sql\n(.*?)```/gms)].map(([, label = '', query = '']) => ({

@@ -168,7 +168,8 @@ async function acceptTransactions(
  * accepted again.
  */
 const isOnChain = (transaction: string, fork: string): string =>
-  `${transaction}.accepting_index <= ${fork} and ${transaction}.accepting_index > (select max(chain_index) from bootstrap_blocks)`;
+  `${transaction}.accepting_index <= ${fork}
+    and ${transaction}.accepting_index > (select max(chain_index) from bootstrap_blocks)`;
 
 /**
  * @throws IncompleteUpdateError if the chain accepts one of the transactions already, since its

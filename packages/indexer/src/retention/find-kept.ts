@@ -130,4 +130,5 @@ export async function findRemovedChainBlocks(
  * those from the bound on.
  */
 export const stays = (kind: 'blocks' | 'transactions', id: string, bound: number): string =>
-  `(case when ${id} >= ${bound} then ${id} not in (select id from cut_removed_${kind}) else ${id} in (select id from cut_kept_${kind}) end)`;
+  `(case when ${id} >= ${bound} then ${id} not in (select id from cut_removed_${kind})
+    else ${id} in (select id from cut_kept_${kind}) end)`;

@@ -12,7 +12,8 @@ import type { ClientBase } from 'pg';
 import { SIGNATURE_SCRIPTS } from './read.ts';
 
 const ARE_FULL_SIGNATURES = `(
-  select bool_and(case when length(script) = 66 then get_byte(script, 0) = 65 and get_byte(script, 65) = 1 else false end)
+  select bool_and(case when length(script) = 66 then get_byte(script, 0) = 65
+    and get_byte(script, 65) = 1 else false end)
     from unnest(signed.signature_scripts) script)`;
 
 /** "Seen before" is by chain_time, which is the same for every index. */

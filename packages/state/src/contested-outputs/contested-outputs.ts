@@ -34,17 +34,22 @@ const INSERT = `
       from contested
      cross join lateral (
        select transaction_id from transaction_inputs
-        where previous_transaction_id = contested.transaction_id and previous_index = contested.index offset 0) i),
+        where previous_transaction_id = contested.transaction_id
+          and previous_index = contested.index offset 0) i),
   accepted as (
-    select distinct on (i.previous_transaction_id, i.previous_index) i.previous_transaction_id, i.previous_index, t.id
+    select distinct on (i.previous_transaction_id, i.previous_index) i.previous_transaction_id,
+      i.previous_index, t.id
       from claiming
-      join transactions t on t.id = claiming.id and (t.accepting_index is not null or is_pre_bootstrap(t.id))
-     cross join lateral (select * from transaction_inputs i where i.transaction_id = t.id offset 0) i
+      join transactions t on t.id = claiming.id
+        and (t.accepting_index is not null or is_pre_bootstrap(t.id))
+     cross join lateral (select * from transaction_inputs i
+       where i.transaction_id = t.id offset 0) i
      order by i.previous_transaction_id, i.previous_index, t.accepting_index desc nulls last)
   insert into contested_outputs (transaction_id, index, spender_id)
   select contested.transaction_id, contested.index, accepted.id
     from contested
-    left join accepted on accepted.previous_transaction_id = contested.transaction_id and accepted.previous_index = contested.index
+    left join accepted on accepted.previous_transaction_id = contested.transaction_id
+      and accepted.previous_index = contested.index
   on conflict do nothing`;
 
 /**

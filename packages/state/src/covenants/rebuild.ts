@@ -39,21 +39,28 @@ export const EVENTS = `
     union
     select transaction_id, index, covenant_id from bootstrap_utxos where covenant_id is not null),
   touches as (
-    select covenant_id, transaction_id, 0 as spent, 1 as created from transaction_outputs where covenant_id is not null
+    select covenant_id, transaction_id, 0 as spent, 1 as created from transaction_outputs
+      where covenant_id is not null
     union all
     select o.covenant_id, i.transaction_id, 1, 0
       from covenant_outputs o
-      join transaction_inputs i on i.previous_transaction_id = o.transaction_id and i.previous_index = o.index),
+      join transaction_inputs i on i.previous_transaction_id = o.transaction_id
+        and i.previous_index = o.index),
   events as (
-    select touch.covenant_id, touch.transaction_id, c.index as chain_index, c.chain_time, accepted.number::integer - 1 as position, created - spent as live,
-           (case when spent = 0 then 'genesis' when created = 0 then 'burn' else 'transition' end)::covenant_event_kind as kind
-      from (select covenant_id, transaction_id, sum(spent) as spent, sum(created) as created from touches group by covenant_id, transaction_id) touch
-      join (chain_blocks c cross join lateral unnest(c.accepted_transactions) with ordinality accepted (id, number)) on accepted.id = touch.transaction_id)`;
+    select touch.covenant_id, touch.transaction_id, c.index as chain_index, c.chain_time,
+      accepted.number::integer - 1 as position, created - spent as live,
+           (case when spent = 0 then 'genesis' when created = 0 then 'burn'
+             else 'transition' end)::covenant_event_kind as kind
+      from (select covenant_id, transaction_id, sum(spent) as spent, sum(created) as created
+        from touches group by covenant_id, transaction_id) touch
+      join (chain_blocks c cross join lateral unnest(c.accepted_transactions)
+        with ordinality accepted (id, number)) on accepted.id = touch.transaction_id)`;
 
 /** The covenants of the latest UTXO set, by when it begins. */
 const STARTING = `
   starting as (
-    select u.covenant_id, c.index, c.chain_time, c.hash in (select before_block_hash from gaps) as is_gap
+    select u.covenant_id, c.index, c.chain_time,
+      c.hash in (select before_block_hash from gaps) as is_gap
       from (select distinct covenant_id from bootstrap_utxos where covenant_id is not null) u
      cross join (select * from bootstrap_blocks order by chain_index desc limit 1) s
       join chain_blocks c on c.index = s.chain_index)`;

@@ -25,10 +25,12 @@ const KEPT = `
     select r.block_id, b.hash, r.accepted_transactions, r.covenant_events
       from removed_chain_blocks r join blocks b on b.id = r.block_id
      where r.covenant_events is not null
-       and b.blue_score > (select c.blue_score from bootstrap_blocks s join chain_blocks c on c.index = s.chain_index order by c.index desc limit 1)
+       and b.blue_score > (select c.blue_score from bootstrap_blocks s
+         join chain_blocks c on c.index = s.chain_index order by c.index desc limit 1)
        and not exists (
          select from transaction_inputs i ${SPENT}
-          where i.transaction_id = any(r.accepted_transactions) and o.transaction_id is null and u.transaction_id is null))`;
+          where i.transaction_id = any(r.accepted_transactions) and o.transaction_id is null
+            and u.transaction_id is null))`;
 
 const verifyEvents = faultsOf(`
   with ${KEPT},

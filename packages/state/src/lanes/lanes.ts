@@ -11,12 +11,15 @@ import { LaneChanges, type LaneHour } from './lane-changes.ts';
 
 const CHANGED = `
   changed as (
-    select * from unnest($1::integer[], $2::integer[], $3::bigint[], $4::numeric[], $5::numeric[], $6::bigint[], $7::bigint[])
+    select * from unnest($1::integer[], $2::integer[], $3::bigint[], $4::numeric[], $5::numeric[],
+      $6::bigint[], $7::bigint[])
       changed (subnetwork_id, hour, transactions, fees, gas, first_seen, last_seen)),
   of_lanes as (
-    select subnetwork_id, sum(transactions) as transactions, sum(fees) as fees, sum(gas) as gas, min(first_seen) as first_seen, max(last_seen) as last_seen
+    select subnetwork_id, sum(transactions) as transactions, sum(fees) as fees, sum(gas) as gas,
+      min(first_seen) as first_seen, max(last_seen) as last_seen
       from changed group by subnetwork_id),
-  of_hours as (select hour, sum(transactions) as transactions, sum(fees) as fees, sum(gas) as gas from changed group by hour)`;
+  of_hours as (select hour, sum(transactions) as transactions, sum(fees) as fees, sum(gas) as gas
+    from changed group by hour)`;
 
 const SUBTRACT = `
   with ${CHANGED},

@@ -134,10 +134,11 @@ export const SPENDS = `
       from found_bare f
       join (${firstBootstrapUtxos('(select script_id as id from found_bare)')}) u using (script_id)
       join chain_blocks c on c.index = (select max(chain_index) from bootstrap_blocks)),
-  bare_firsts as (select distinct on (script_id) * from bare_outputs order by script_id, chain_index, position),
+  bare_firsts as (select distinct on (script_id) * from bare_outputs
+    order by script_id, chain_index, position),
   bare_spends as materialized (
-    select f.hash, f.uses, f.chain_index as first_index, f.position as first_position, t.id as transaction_id, t.accepting_index as chain_index,
-           coalesce(t.fee, 0) as fee
+    select f.hash, f.uses, f.chain_index as first_index, f.position as first_position,
+           t.id as transaction_id, t.accepting_index as chain_index, coalesce(t.fee, 0) as fee
       from bare_firsts f
       join transaction_inputs i on i.script_id = f.script_id
       join transactions t on t.id = i.transaction_id
@@ -151,7 +152,8 @@ export const SPENDS = `
 
 /** The first of each program among `seen`, and how often it was spent. */
 export const FIRSTS = `
-  firsts as (select distinct on (hash) * from seen order by hash, chain_index, position, is_bare, index),
+  firsts as (select distinct on (hash) * from seen
+    order by hash, chain_index, position, is_bare, index),
   counts as (select hash, count(*) as spends from spends group by hash)`;
 
 /** The fee of a transaction counts once for each family. */

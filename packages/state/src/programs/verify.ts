@@ -33,9 +33,11 @@ const verifyTemplates = faultsOf(`
  * does not reveal its program.
  */
 const FOUND = `
-  found_bare as (select script_id, hash, uses from programs where script_id is not null and uses <> 0),
+  found_bare as (select script_id, hash, uses from programs
+    where script_id is not null and uses <> 0),
   spent as materialized (
-    select p.hash, p.uses, i.transaction_id, i.index, t.accepting_index as chain_index, coalesce(t.fee, 0) as fee
+    select p.hash, p.uses, i.transaction_id, i.index, t.accepting_index as chain_index,
+      coalesce(t.fee, 0) as fee
       from programs p
       join scripts s on substring(s.script from 3 for 32) = p.hash and s.type = 'scripthash'
       join transaction_inputs i on i.script_id = s.id
@@ -44,12 +46,15 @@ const FOUND = `
        and (p.uses <> 0
         or exists (
              select from transaction_outputs o
-              where o.transaction_id = i.previous_transaction_id and o.index = i.previous_index and o.covenant_id is not null)
+              where o.transaction_id = i.previous_transaction_id and o.index = i.previous_index
+                and o.covenant_id is not null)
         or exists (
              select from bootstrap_utxos u
-              where u.transaction_id = i.previous_transaction_id and u.index = i.previous_index and u.covenant_id is not null))),
+              where u.transaction_id = i.previous_transaction_id and u.index = i.previous_index
+                and u.covenant_id is not null))),
   found_reveals as (
-    select hash, uses, transaction_id, spent.index, chain_index, accepted.position, accepted.chain_time, fee
+    select hash, uses, transaction_id, spent.index, chain_index, accepted.position,
+      accepted.chain_time, fee
       from spent ${joinPositions('spent')}),
   ${SPENDS}`;
 
