@@ -60,11 +60,13 @@ export async function findApplicationSamples({ pool }: Connection): Promise<Appl
     ),
     holders: await list(
       `select s.address as value from (select distinct script_id from utxos where covenant_id is not null) held
-       join scripts s on s.id = held.script_id where s.address is not null order by md5(s.id::text) limit ${SAMPLES}`,
+       join scripts s on s.id = held.script_id where s.address is not null order by md5(s.id::text)
+         limit ${SAMPLES}`,
     ),
     transactions: await list(
       `select encode(t.transaction_id, 'hex') as value from (
-         select distinct transaction_id as id from covenant_events) e join transactions t on t.id = e.id
+         select distinct transaction_id as id from covenant_events) e
+           join transactions t on t.id = e.id
        order by md5(t.id::text) limit ${SAMPLES}`,
     ),
   };

@@ -6,7 +6,8 @@
 import { connect } from '@kasgres/database';
 import Fastify from 'fastify';
 
-const TEXT = `select id::text, fee::text, version from transactions where encode(transaction_id, 'hex') = encode($1, 'hex')`;
+const TEXT = `select id::text, fee::text, version from transactions
+  where encode(transaction_id, 'hex') = encode($1, 'hex')`;
 
 const { pool } = connect({ url: process.argv[2] ?? '', applicationName: 'kasgres bench', max: 10 });
 const app = Fastify();

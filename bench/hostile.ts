@@ -203,7 +203,8 @@ async function untilIndexed(): Promise<void> {
     node.requireRunning();
     if (!indexer.isRunning()) throw new Error(`the indexer stopped:\n${indexer.output()}`);
     const { rows } = await database.pool.query<{ hash: string }>(
-      `select encode(b.hash, 'hex') as hash from checkpoint c join blocks b on b.id = c.block_id where not c.first_catch_up`,
+      `select encode(b.hash, 'hex') as hash from checkpoint c join blocks b on b.id = c.block_id
+        where not c.first_catch_up`,
     );
     if (rows[0]?.hash === sink) return;
     await sleep(POLL_MS);

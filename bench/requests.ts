@@ -121,8 +121,9 @@ async function countAccepted({ pool }: Connection): Promise<number> {
   const { rows } = await pool.query<Record<'accepted' | 'blocks' | 'scripts' | 'inputs' | 'outputs' | 'bytes', bigint>>(
     `select (select count(*) from transactions where accepting_index is not null) as accepted,
             (select count(*) from blocks) as blocks, (select count(*) from scripts) as scripts,
-            (select count(*) from transaction_inputs) as inputs, (select count(*) from transaction_outputs) as outputs,
-            pg_database_size(current_database()) as bytes`,
+            (select count(*) from transaction_inputs) as inputs,
+            (select count(*) from transaction_outputs) as outputs,
+              pg_database_size(current_database()) as bytes`,
   );
   const [counts] = rows;
   console.log(

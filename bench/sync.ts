@@ -197,7 +197,8 @@ async function isClustering({ pool }: Connection): Promise<boolean> {
   const { rows } = await pool.query<{ isBehind: boolean }>(
     `select exists (
        select from chain_blocks c
-        where c.blue_score <= (select sink.blue_score from checkpoint join blocks sink on sink.id = checkpoint.block_id) - $1::bigint
+        where c.blue_score <= (select sink.blue_score from checkpoint
+          join blocks sink on sink.id = checkpoint.block_id) - $1::bigint
           and c.index > coalesce((select chain_index from clustering), -1)) as "isBehind"`,
     [getNetwork(meta[0]?.network ?? '').settledDepth],
   );

@@ -202,7 +202,9 @@ describe('the transactions of an address', () => {
     ]);
     const [first] = all as [Moved];
     const { rows } = await harness.database.pool.query<{ hash: string }>(
-      `select encode(b.hash, 'hex') as hash from blocks b join block_transactions c on c.block_id = b.id join transactions t on t.id = c.transaction_id
+      `select encode(b.hash, 'hex') as hash from blocks b
+        join block_transactions c on c.block_id = b.id
+          join transactions t on t.id = c.transaction_id
        where t.transaction_id = decode($1, 'hex') limit 1`,
       [first.transactionId],
     );
@@ -244,7 +246,8 @@ describe('the transactions of an address', () => {
       pool.query(
         `update previous_balance_changes c set hour = c.hour + $2
           where c.script_id = (select id from scripts where address = $1)
-            and c.hour = (select min(hour) from previous_balance_changes where script_id = c.script_id and change <> 0)`,
+            and c.hour = (select min(hour) from previous_balance_changes
+              where script_id = c.script_id and change <> 0)`,
         [address, ms / hour],
       );
     await move(-earlier);

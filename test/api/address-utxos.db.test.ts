@@ -59,9 +59,11 @@ test('it lists the UTXOs of an address, newest transactions first', async () => 
 test('it continues a listing of UTXOs after any output of the address, spent or never accepted', async () => {
   const { rows } = await harness.database.pool.query<{ address: string; id: string; index: number; accepted: boolean }>(
     `select s.address, encode(t.transaction_id, 'hex') as id, o.index, t.accepting_index is not null as accepted
-     from transaction_outputs o join transactions t on t.id = o.transaction_id join scripts s on s.id = o.script_id
+     from transaction_outputs o join transactions t on t.id = o.transaction_id
+       join scripts s on s.id = o.script_id
      where s.address is not null and t.id % 5 = 0
-       and not exists (select from utxos u where u.transaction_id = o.transaction_id and u.index = o.index)`,
+       and not exists (select from utxos u
+         where u.transaction_id = o.transaction_id and u.index = o.index)`,
   );
   const onOnePage = rows.filter(({ address }) => accounts.utxos(address).length <= 100);
   expect(new Set(onOnePage.map(({ accepted }) => accepted))).toEqual(new Set([true, false]));

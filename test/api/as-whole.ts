@@ -85,7 +85,8 @@ function hashesAround(index: CutIndex, places: readonly number[]): string[] {
 async function askTransactions(index: CutIndex, hashes: readonly string[]): Promise<Map<string, RestTransaction>> {
   const { rows } = await index.pool.query<{ id: string }>(
     `select distinct encode(t.transaction_id, 'hex') as id
-     from transactions t join block_transactions c on c.transaction_id = t.id join blocks b on b.id = c.block_id
+     from transactions t join block_transactions c on c.transaction_id = t.id
+       join blocks b on b.id = c.block_id
      where encode(b.hash, 'hex') = any($1)`,
     [hashes],
   );

@@ -88,7 +88,8 @@ const membersOf = (address: string) => ({
 async function listSingles(): Promise<string[]> {
   const { rows } = await harness.database.pool.query<{ address: string }>(`
     select s.address from scripts s join balances b on b.script_id = s.id
-    where s.address is not null and cluster_of(s.id) is null order by b.balance desc, s.id limit 10`);
+    where s.address is not null and cluster_of(s.id) is null order by b.balance desc, s.id
+      limit 10`);
   return rows.map(({ address }) => address);
 }
 
@@ -103,7 +104,8 @@ async function getClusteredTo(): Promise<object | undefined> {
   const { rows } = await harness.database.pool.query<object>(
     `select encode(b.hash, 'hex') as hash, b.blue_score::text as "blueScore", b.daa_score::text as "daaScore"
      from chain_blocks c join blocks b on b.id = c.block_id
-     where b.blue_score <= (select max(blue_score) - ${DEPTH} from blocks where id = (select block_id from checkpoint))
+     where b.blue_score <= (select max(blue_score) - ${DEPTH} from blocks
+       where id = (select block_id from checkpoint))
      order by c.index desc limit 1`,
   );
   return rows[0];
@@ -373,7 +375,8 @@ test('it lists links of the weaker change heuristic from both sides, newest firs
   const [single = '', other = ''] = await listSingles();
   await pool.query(
     `insert into change_links (transaction_id, script_id, change_script_id, chain_index)
-     select t.id, a.id, b.id, 0 from scripts a, scripts b, (select id from transactions order by id limit 150) t
+     select t.id, a.id, b.id, 0
+       from scripts a, scripts b, (select id from transactions order by id limit 150) t
      where a.address = $1 and b.address = $2`,
     [single, other],
   );

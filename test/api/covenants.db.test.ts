@@ -58,22 +58,30 @@ interface Utxo {
 async function listFacts(): Promise<Event[]> {
   const { rows } = await harness.database.pool.query<{ event: Event }>(`
     with accepted as (
-      select c.index as chain_index, c.timestamp, encode(c.hash, 'hex') as block, a.key as id, a.place
-      from chain_blocks c cross join unnest(c.accepted_transactions) with ordinality a (key, place)),
+      select c.index as chain_index, c.timestamp, encode(c.hash, 'hex') as block,
+        a.key as id, a.place
+      from chain_blocks c cross join unnest(c.accepted_transactions)
+        with ordinality a (key, place)),
     made as (
       select a.id, encode(o.covenant_id, 'hex') as covenant, json_agg(json_build_object(
-        'index', o.index, 'amount', o.amount::text, 'scriptPublicKey', encode(s.script, 'hex'), 'scriptPublicKeyAddress', s.address,
-        'spentBy', (select encode(t.transaction_id, 'hex') from transaction_inputs i join transactions t on t.id = i.transaction_id
-          where i.previous_transaction_id = o.transaction_id and i.previous_index = o.index and t.accepting_index is not null))
+        'index', o.index, 'amount', o.amount::text, 'scriptPublicKey', encode(s.script, 'hex'),
+          'scriptPublicKeyAddress', s.address,
+        'spentBy', (select encode(t.transaction_id, 'hex') from transaction_inputs i
+          join transactions t on t.id = i.transaction_id
+          where i.previous_transaction_id = o.transaction_id and i.previous_index = o.index
+            and t.accepting_index is not null))
         order by o.index) as outputs
-      from accepted a join transaction_outputs o on o.transaction_id = a.id join scripts s on s.id = o.script_id
+      from accepted a join transaction_outputs o on o.transaction_id = a.id
+        join scripts s on s.id = o.script_id
       where o.covenant_id is not null group by 1, 2),
     spent as (
       select a.id, encode(o.covenant_id, 'hex') as covenant, json_agg(json_build_object(
-        'index', i.index, 'previousOutput', json_build_object('transactionId', encode(t.transaction_id, 'hex'), 'index', o.index),
+        'index', i.index, 'previousOutput',
+          json_build_object('transactionId', encode(t.transaction_id, 'hex'), 'index', o.index),
         'amount', o.amount::text) order by i.index) as inputs
       from accepted a join transaction_inputs i on i.transaction_id = a.id
-      join transaction_outputs o on o.transaction_id = i.previous_transaction_id and o.index = i.previous_index
+      join transaction_outputs o on o.transaction_id = i.previous_transaction_id
+        and o.index = i.previous_index
       join transactions t on t.id = o.transaction_id
       where o.covenant_id is not null group by 1, 2)
     select json_build_object(
@@ -81,15 +89,18 @@ async function listFacts(): Promise<Event[]> {
       'kind', case when inputs is null then 'genesis' when outputs is null then 'burn' else 'transition' end,
       'timestamp', a.timestamp, 'acceptingBlockHash', a.block,
       'inputs', coalesce(inputs, '[]'), 'outputs', coalesce(outputs, '[]')) as event
-    from made full join spent using (id, covenant) join accepted a using (id) join transactions t using (id)
+    from made full join spent using (id, covenant) join accepted a using (id)
+      join transactions t using (id)
     order by a.chain_index, a.place`);
   return rows.map(({ event }) => event);
 }
 
 async function listUtxos(): Promise<Utxo[]> {
   const { rows } = await harness.database.pool.query<Utxo>(`
-    select encode(o.covenant_id, 'hex') as covenant, encode(t.transaction_id, 'hex') as "transactionId", u.index, u.amount::text, s.address
-    from utxos u join transaction_outputs o on o.transaction_id = u.transaction_id and o.index = u.index
+    select encode(o.covenant_id, 'hex') as covenant,
+      encode(t.transaction_id, 'hex') as "transactionId", u.index, u.amount::text, s.address
+    from utxos u join transaction_outputs o on o.transaction_id = u.transaction_id
+      and o.index = u.index
     join transactions t on t.id = u.transaction_id join scripts s on s.id = u.script_id
     where o.covenant_id is not null order by u.transaction_id desc, u.index desc`);
   return rows;
@@ -267,9 +278,11 @@ test('it lists the events of each covenant, and those of all', async () => {
 
 test('it responds 409 to a cursor that is not accepted, and 404 to one of no event', async () => {
   const { rows } = await harness.database.pool.query<{ refused: string; other: string }>(`
-    select (select encode(transaction_id, 'hex') from transactions where accepting_index is null order by id limit 1) as refused,
+    select (select encode(transaction_id, 'hex') from transactions where accepting_index is null
+      order by id limit 1) as refused,
       (select encode(transaction_id, 'hex') from transactions t where accepting_index is not null
-        and not exists (select from covenant_events e where e.transaction_id = t.id) order by id limit 1) as other`);
+        and not exists (select from covenant_events e where e.transaction_id = t.id) order by id
+          limit 1) as other`);
   const [{ refused, other } = { refused: '', other: '' }] = rows;
   const [{ covenantId } = { covenantId: '' }] = await listCovenants();
   for (const [template, values] of [
@@ -294,17 +307,23 @@ test('it ends a page within a transaction only if that has more events than the 
   // One more covenant for each of the newest three transactions with events, and 50 for the fourth.
   await pool.query(`
     with chosen as (
-      select transaction_id, chain_index, position, kind, row_number() over (order by chain_index desc, position desc) as place
-      from (select distinct on (chain_index, position) * from covenant_events) e order by chain_index desc, position desc limit 4),
+      select transaction_id, chain_index, position, kind,
+        row_number() over (order by chain_index desc, position desc) as place
+      from (select distinct on (chain_index, position) * from covenant_events) e
+        order by chain_index desc, position desc limit 4),
     made as (
-      insert into covenants (event_count, balance, first_seen, last_seen, utxo_count, is_complete, covenant_id)
-      select 1, 0, 0, 0, 0, true, sha256((n || ' covenant')::bytea) from generate_series(1, 53) n returning id),
+      insert into covenants (event_count, balance, first_seen, last_seen, utxo_count,
+        is_complete, covenant_id)
+      select 1, 0, 0, 0, 0, true, sha256((n || ' covenant')::bytea) from generate_series(1, 53) n
+        returning id),
     numbered as (select id, row_number() over (order by id) as n from made)
     insert into covenant_events (covenant_id, chain_index, transaction_id, position, kind)
-    select id, chain_index, transaction_id, position, kind from numbered join chosen on place = least(n, 4)`);
+    select id, chain_index, transaction_id, position, kind from numbered
+      join chosen on place = least(n, 4)`);
   const { rows } = await pool.query<{ id: string }>(`
     select encode(t.transaction_id, 'hex') || ':' || encode(c.covenant_id, 'hex') as id
-    from covenant_events e join transactions t on t.id = e.transaction_id join covenants c on c.id = e.covenant_id
+    from covenant_events e join transactions t on t.id = e.transaction_id
+      join covenants c on c.id = e.covenant_id
     order by e.chain_index desc, e.position desc, e.covenant_id desc`);
   const all = rows.map(({ id }) => id);
   for (const limit of [1, 2, 3, 20, 51, 100]) {

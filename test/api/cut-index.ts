@@ -48,8 +48,10 @@ export class CutIndex {
     const { pool } = harness.database;
     const { rows: chain } = await pool.query<ChainBlock>(
       `select encode(b.hash, 'hex') as hash,
-         array(select encode(m.hash, 'hex') from blocks m where m.merging_block_id = b.id) as merged,
-         array(select encode(t.transaction_id, 'hex') from transactions t where t.accepting_index = c.index) as accepted
+         array(select encode(m.hash, 'hex') from blocks m
+           where m.merging_block_id = b.id) as merged,
+         array(select encode(t.transaction_id, 'hex') from transactions t
+           where t.accepting_index = c.index) as accepted
        from chain_blocks c join blocks b on b.id = c.block_id order by c.index`,
     );
     const { rows: unmerged } = await pool.query<{ hash: string }>(

@@ -126,8 +126,11 @@ test('it takes the examples of /docs from the index', async () => {
   const { paths } = await getDocument('/docs/json');
   const example = (path: string): unknown => paths[path]?.['get']?.parameters?.[0]?.example;
   const { rows } = await harness.database.pool.query<{ known: boolean }>(
-    `select exists (select from transactions where transaction_id = decode($1, 'hex') and accepting_index is not null and subnetwork_id <> 1)
-       and exists (select from blocks where hash = decode($2, 'hex')) and exists (select from tags where address = $3) as known`,
+    `select exists (select from transactions
+      where transaction_id = decode($1, 'hex') and accepting_index is not null
+        and subnetwork_id <> 1)
+       and exists (select from blocks where hash = decode($2, 'hex'))
+         and exists (select from tags where address = $3) as known`,
     [example('/v1/transactions/{transactionId}'), example('/v1/blocks/{hash}'), example('/v1/addresses/{address}/tag')],
   );
   expect(rows).toEqual([{ known: true }]);

@@ -15,8 +15,10 @@ beforeAll(async () => {
   harness = await openHarness({ rounds: 120, variables: { ANONYMOUS_RATE_RU: '1000' } });
   const { rows } = await harness.database.pool.query<typeof ids>(
     `select (select encode(hash, 'hex') from chain_blocks where index = 50) as block,
-       (select encode(transaction_id, 'hex') from transactions where subnetwork_id <> 1 and accepting_index is not null limit 1) as transaction,
-       (select address from balances join scripts on id = script_id where address is not null order by balance desc limit 1) as address`,
+       (select encode(transaction_id, 'hex') from transactions
+         where subnetwork_id <> 1 and accepting_index is not null limit 1) as transaction,
+       (select address from balances join scripts on id = script_id where address is not null
+         order by balance desc limit 1) as address`,
   );
   ids = rows[0] as typeof ids;
   const tag = { address: ids.address, name: 'A <b>"name"</b>', link: '', labels: ['exchange'] };

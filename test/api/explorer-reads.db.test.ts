@@ -134,9 +134,12 @@ test('the network has the scores of the sink, its reward, and the counts of the 
   const network = await get('/v1/network');
   const simnet = getNetwork('simnet');
   const counts = await one<Json>(
-    `select (select sum(cardinality(merge_set_blues || merge_set_reds))::text from blocks where is_chain_block) as "blockCount",
-       (select count(*)::text from transactions where accepting_index is not null and subnetwork_id <> 1) as "transactionCount",
-       (select count(*)::text from balances join scripts on id = script_id where balance > 0 and address is not null) as "addressCount",
+    `select (select sum(cardinality(merge_set_blues || merge_set_reds))::text from blocks
+      where is_chain_block) as "blockCount",
+       (select count(*)::text from transactions
+         where accepting_index is not null and subnetwork_id <> 1) as "transactionCount",
+       (select count(*)::text from balances join scripts on id = script_id
+         where balance > 0 and address is not null) as "addressCount",
        (select sum(amount)::text from utxos) as "circulatingSompi"`,
   );
   expect(network).toMatchObject({
@@ -209,7 +212,8 @@ test('miners have the blocks that the chain merged, and what coinbases pay', asy
     chain.flatMap((block) => [...block.mergeSetReds]).length,
   );
   const { paid } = await one<{ paid: string }>(
-    `select sum(amount)::text as paid from transaction_outputs o join block_transactions b on b.transaction_id = o.transaction_id and b.index = 0
+    `select sum(amount)::text as paid from transaction_outputs o
+      join block_transactions b on b.transaction_id = o.transaction_id and b.index = 0
      join blocks on blocks.id = b.block_id and is_chain_block`,
   );
   expect(String(miners.reduce((sum, each) => sum + BigInt(each.rewards), 0n))).toBe(paid);
@@ -325,8 +329,10 @@ test('transactions of a block come in its order, contained or accepted', async (
     const { rows } = await harness.database.pool.query<{ id: string }>(
       relation === 'contained'
         ? `select encode(t.transaction_id, 'hex') as id from block_transactions c join blocks b on b.id = c.block_id
-           join transactions t on t.id = c.transaction_id where b.hash = '\\x${block.hash}' order by c.index`
-        : `select encode(t.transaction_id, 'hex') as id from chain_blocks c cross join unnest(accepted_transactions) with ordinality a (id, n)
+           join transactions t on t.id = c.transaction_id where b.hash = '\\x${block.hash}'
+             order by c.index`
+        : `select encode(t.transaction_id, 'hex') as id from chain_blocks c
+          cross join unnest(accepted_transactions) with ordinality a (id, n)
            join transactions t on t.id = a.id where c.hash = '\\x${block.hash}' order by a.n`,
     );
     const listing = {

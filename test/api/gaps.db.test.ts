@@ -98,7 +98,8 @@ test('it leads from a block that left the chain before the gap back to the chain
 
   // One whose selected parent is in the gap.
   await pool.query(
-    `update blocks set selected_parent_id = (select id from pre_bootstrap_blocks limit 1) where hash = decode($1, 'hex')`,
+    `update blocks set selected_parent_id = (select id from pre_bootstrap_blocks limit 1)
+      where hash = decode($1, 'hex')`,
     [side],
   );
   expect((await index.post(BLOCKS, { lowHash: side })).json).toEqual({
@@ -192,7 +193,8 @@ test('a bootstrap block on top of the previous chain block has a gap before it i
   const select = `select selected_parent_id from blocks where hash = decode($1, 'hex')`;
   const { rows } = await pool.query<{ selected_parent_id: bigint }>(select, [before]);
   await pool.query(
-    `update blocks set selected_parent_id = (select id from blocks where hash = decode($2, 'hex')) where hash = decode($1, 'hex')`,
+    `update blocks set selected_parent_id = (select id from blocks where hash = decode($2, 'hex'))
+      where hash = decode($1, 'hex')`,
     [before, after],
   );
   expect((await index.post(BLOCKS, { lowHash: after })).json).toEqual(inTheWay());

@@ -76,7 +76,8 @@ describe('GET /v1/inscriptions', () => {
     expect(withIt).toMatchObject({ source: 'payload', transactionId: inProgram?.transactionId });
     expect([large?.body, binary?.body, message?.body]).toEqual([null, null, 'Grüße']);
     const { rows } = await harness.database.pool.query<{ id: string; timestamp: bigint }>(
-      `select encode(t.transaction_id, 'hex') as id, c.timestamp from transactions t join chain_blocks c on c.index = t.accepting_index
+      `select encode(t.transaction_id, 'hex') as id, c.timestamp from transactions t
+        join chain_blocks c on c.index = t.accepting_index
        where t.payload = $1`,
       [Buffer.from(mint('KASP'))],
     );

@@ -98,7 +98,8 @@ test.each(LISTINGS)(
 
 test('the estimate of a transaction is close to its JSON', async () => {
   const { rows } = await harness.database.pool.query<{ id: string; estimate: number }>(
-    `select encode(transaction_id, 'hex') as id, json_bytes as estimate from transactions where accepting_index is not null limit 100`,
+    `select encode(transaction_id, 'hex') as id, json_bytes as estimate from transactions
+      where accepting_index is not null limit 100`,
   );
   const transactionIds = rows.map(({ id }) => id);
   const { json } = await harness.api.postChecked('/v1/transactions', { transactionIds });
@@ -112,7 +113,8 @@ test('the estimate of a transaction is close to its JSON', async () => {
 test('pages of transactions that spend long scripts are at most 1 MiB', async () => {
   const { database, simulatedDag, atRest } = harness;
   const { rows } = await database.pool.query<{ transactionId: Buffer; index: bigint }>(
-    `select t.transaction_id as "transactionId", o.index from transaction_outputs o join transactions t on t.id = o.transaction_id
+    `select t.transaction_id as "transactionId", o.index from transaction_outputs o
+      join transactions t on t.id = o.transaction_id
       where t.accepting_index is not null order by t.id desc, o.index limit 40`,
   );
   const outpoints = rows.map(({ transactionId, index }) => ({ transactionId, index: Number(index) }));
@@ -125,7 +127,8 @@ test('pages of transactions that spend long scripts are at most 1 MiB', async ()
   // The simulated node does not make them; they are as long as kaspad allows.
   await database.pool.query(
     `update scripts set script = script || $1
-      where id in (select script_id from transaction_outputs where transaction_id = any(select id from transactions where transaction_id = any($2)))`,
+      where id in (select script_id from transaction_outputs
+        where transaction_id = any(select id from transactions where transaction_id = any($2)))`,
     [Buffer.alloc(9_900), rows.map(({ transactionId }) => transactionId)],
   );
   const shown = await walk(

@@ -131,7 +131,8 @@ export function clusterMembers({ address, scriptId }: Owner): Listing {
     with recursive ring (script_id, next_id, place) as (
       select script_id, next_id, 0 from cluster_members where script_id = ${scriptId}
       union all
-      select m.script_id, m.next_id, place + 1 from ring join cluster_members m on m.script_id = ring.next_id
+      select m.script_id, m.next_id, place + 1 from ring
+        join cluster_members m on m.script_id = ring.next_id
       where ring.next_id <> ${scriptId}
     )
     select s.address as cursor from ring join scripts s on s.id = ring.script_id order by place`;
@@ -149,7 +150,8 @@ export function clusterMembers({ address, scriptId }: Owner): Listing {
 export function lanes(): Listing {
   const items = `
     select last_seen || ':' || lane_namespace(s.subnetwork_id) as cursor
-    from lanes l join subnetworks s on s.id = l.subnetwork_id order by l.last_seen desc, l.subnetwork_id desc`;
+    from lanes l join subnetworks s on s.id = l.subnetwork_id
+      order by l.last_seen desc, l.subnetwork_id desc`;
   return {
     template: '/v1/lanes',
     values: {},
@@ -184,8 +186,10 @@ export function inscriptions(query: { tick?: string; address?: string } = {}): L
     ...(query.address === undefined ? [] : [`s.address = '${query.address}'`]),
   ];
   const items = `
-    select encode(t.transaction_id, 'hex') || ':' || case when i.input < 0 then 'payload' else i.input::text end as cursor
-    from inscriptions i join inscription_kinds k on k.id = i.kind_id join transactions t on t.id = i.transaction_id
+    select encode(t.transaction_id, 'hex') || ':' || case when i.input < 0 then 'payload'
+      else i.input::text end as cursor
+    from inscriptions i join inscription_kinds k on k.id = i.kind_id
+      join transactions t on t.id = i.transaction_id
     join scripts s on s.id = i.owner_script_id
     where ${['true', ...conditions].join(' and ')} order by i.transaction_id desc, i.input desc`;
   return {
@@ -262,7 +266,8 @@ export function covenantUtxos(covenantId: string): Listing {
      from ${table} item
      left join transactions t on t.id = item.transaction_id
      left join pre_bootstrap_transactions e on e.id = item.transaction_id
-     where item.covenant_id = '\\x${covenantId}' order by item.transaction_id desc, item.index desc`;
+     where item.covenant_id = '\\x${covenantId}'
+       order by item.transaction_id desc, item.index desc`;
   return {
     template: '/v1/covenants/{covenantId}/utxos',
     values: { covenantId },
@@ -278,7 +283,8 @@ export function covenantUtxos(covenantId: string): Listing {
 export function covenantEvents(covenantId: string): Listing {
   const items = `
     select encode(t.transaction_id, 'hex') as cursor
-    from covenants c join covenant_events e on e.covenant_id = c.id join transactions t on t.id = e.transaction_id
+    from covenants c join covenant_events e on e.covenant_id = c.id
+      join transactions t on t.id = e.transaction_id
     where c.covenant_id = '\\x${covenantId}' order by e.chain_index desc, e.position desc`;
   return {
     template: '/v1/covenants/{covenantId}/events',
@@ -310,7 +316,8 @@ export function newestCovenantEvents(): Listing {
 
 export function templates(): Listing {
   const items = `
-    select spend_count || ':' || encode(template, 'hex') as cursor from program_templates order by spend_count desc, template desc`;
+    select spend_count || ':' || encode(template, 'hex') as cursor from program_templates
+      order by spend_count desc, template desc`;
   return {
     template: '/v1/templates',
     values: {},

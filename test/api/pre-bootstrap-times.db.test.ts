@@ -90,15 +90,21 @@ describe('an index of mainnet that begins in July 2026', () => {
     database = await createTestDatabase();
     for (const statement of [
       `insert into meta (network) values ('mainnet')`,
-      `insert into blocks (id, hash, version, parents_by_level, hash_merkle_root, accepted_id_merkle_root, utxo_commitment, timestamp, bits,
-         nonce, daa_score, blue_work, blue_score, pruning_point, merge_set_blues, merge_set_reds, is_chain_block, transaction_count)
-       values (1, sha256('first'), 2, '', sha256(''), sha256(''), sha256(''), ${first.timestamp}, 0, 0, ${first.daaScore}, 1, 1, sha256(''),
+      `insert into blocks (id, hash, version, parents_by_level, hash_merkle_root,
+         accepted_id_merkle_root, utxo_commitment, timestamp, bits, nonce, daa_score, blue_work,
+         blue_score, pruning_point, merge_set_blues, merge_set_reds, is_chain_block,
+         transaction_count)
+       values (1, sha256('first'), 2, '', sha256(''), sha256(''), sha256(''), ${first.timestamp}, 0,
+         0, ${first.daaScore}, 1, 1, sha256(''),
          '{}', '{}', true, 0)`,
-      `insert into chain_blocks (index, block_id, daa_score, timestamp, accepted_transactions, chain_time, highest_transaction, lowest_transaction, hash, blue_score)
-       values (0, 1, ${first.daaScore}, ${first.timestamp}, '{}', ${first.timestamp}, 0, 0, sha256('first'), 1)`,
+      `insert into chain_blocks (index, block_id, daa_score, timestamp, accepted_transactions,
+        chain_time, highest_transaction, lowest_transaction, hash, blue_score)
+       values (0, 1, ${first.daaScore}, ${first.timestamp}, '{}', ${first.timestamp}, 0, 0,
+         sha256('first'), 1)`,
       `insert into bootstrap_blocks (chain_index, block_id, utxo_count, utxo_sompi) values (0, 1, 0, 0)`,
-      `insert into checkpoint (block_id, chain_index, next_block_id, next_transaction_id, next_script_id, next_subnetwork_id,
-         circulating_sompi, virtual_merge_set, first_catch_up, target_blue_score, updated_at)
+      `insert into checkpoint (block_id, chain_index, next_block_id, next_transaction_id,
+         next_script_id, next_subnetwork_id, circulating_sompi, virtual_merge_set, first_catch_up,
+         target_blue_score, updated_at)
        values (1, 0, 2, 1, 1, 2, 0, '{}', false, 1, now())`,
     ]) {
       await database.pool.query(statement);

@@ -37,14 +37,19 @@ interface Revealed extends Spend {
 
 async function listSpends(): Promise<Spend[]> {
   const { rows } = await harness.database.pool.query<Spend>(`
-    select encode(t.transaction_id, 'hex') as "transactionId", i.index as input, encode(s.script, 'hex') as script,
-      encode(case when t.accepted_variant > 0 then (variant_input(t.id, t.accepted_variant, i.index)).signature_script else i.signature_script end, 'hex')
+    select encode(t.transaction_id, 'hex') as "transactionId", i.index as input,
+      encode(s.script, 'hex') as script,
+      encode(case when t.accepted_variant > 0
+        then (variant_input(t.id, t.accepted_variant, i.index)).signature_script
+          else i.signature_script end, 'hex')
         as "signatureScript",
       encode(o.covenant_id, 'hex') as "covenantId"
     from chain_blocks c cross join unnest(c.accepted_transactions) with ordinality a (key, place)
-    join transactions t on t.id = a.key and t.accepted_variant is not null join transaction_inputs i on i.transaction_id = t.id
+    join transactions t on t.id = a.key and t.accepted_variant is not null
+      join transaction_inputs i on i.transaction_id = t.id
     join scripts s on s.id = i.script_id and s.type = 'scripthash'
-    join transaction_outputs o on o.transaction_id = i.previous_transaction_id and o.index = i.previous_index
+    join transaction_outputs o on o.transaction_id = i.previous_transaction_id
+      and o.index = i.previous_index
     order by c.index, a.place, i.index`);
   return rows;
 }
@@ -232,7 +237,8 @@ test('it adds programs, covenant events and protocols to transactions, and nothi
 async function kindsOfEvents(): Promise<Map<string, string>> {
   const { rows } = await harness.database.pool.query<{ id: string; kind: string }>(`
     select encode(t.transaction_id, 'hex') || ':' || encode(c.covenant_id, 'hex') as id, kind
-    from covenant_events e join transactions t on t.id = e.transaction_id join covenants c on c.id = e.covenant_id`);
+    from covenant_events e join transactions t on t.id = e.transaction_id
+      join covenants c on c.id = e.covenant_id`);
   return new Map(rows.map(({ id, kind }) => [id, kind]));
 }
 
@@ -290,7 +296,8 @@ test('it adds them to transactions of the mempool, whose covenants have no event
 test('it decodes payloads of any bytes', async () => {
   const { pool } = harness.database;
   const { rows } = await pool.query<{ id: string; key: bigint }>(
-    `select encode(transaction_id, 'hex') as id, id as key from transactions where subnetwork_id <> 1 and accepting_index is not null order by id desc limit 1`,
+    `select encode(transaction_id, 'hex') as id, id as key from transactions
+      where subnetwork_id <> 1 and accepting_index is not null order by id desc limit 1`,
   );
   const [{ id, key } = { id: '', key: 0n }] = rows;
   const decode = async (payload: Buffer) => {
@@ -350,12 +357,15 @@ test('it finds covenants, programs, templates, names, ticks and lanes', async ()
   expect(await search('vault OF')).toContain(`template ${found.template}`);
   expect(await search('zeno')).not.toContain(`template ${found.template}`);
   await pool.query(
-    `insert into inscription_kinds (protocol, operation, tick) values ('krc-20', 'mint', 'Zzz9'), ('krc-20', 'list', 'Zzz9')`,
+    `insert into inscription_kinds (protocol, operation, tick)
+      values ('krc-20', 'mint', 'Zzz9'), ('krc-20', 'list', 'Zzz9')`,
   );
   expect(await search('zZZ9')).toEqual(['tick Zzz9']);
   await pool.query(`
-    insert into subnetworks (id, subnetwork_id) values (999, decode('71717137' || repeat('00', 16), 'hex'));
-    insert into lanes (subnetwork_id, transaction_count, fees, gas, first_seen, last_seen) values (999, 1, 0, 0, 0, 0)`);
+    insert into subnetworks (id, subnetwork_id)
+      values (999, decode('71717137' || repeat('00', 16), 'hex'));
+    insert into lanes (subnetwork_id, transaction_count, fees, gas, first_seen, last_seen)
+      values (999, 1, 0, 0, 0, 0)`);
   for (const q of ['71717137', '0x71717137', 'qqq7']) expect(await search(q)).toContain('lane 71717137');
 });
 
@@ -371,7 +381,8 @@ test('it charges bytes and instructions by their size', async () => {
   const { pool } = harness.database;
   await pool.query(
     `update transaction_inputs i set signature_script = '\\x4ea0860100'::bytea || decode(repeat('61', 100000), 'hex')
-     from programs p where p.hash = $1 and i.transaction_id = p.transaction_id and i.index = p.index`,
+     from programs p where p.hash = $1 and i.transaction_id = p.transaction_id
+       and i.index = p.index`,
     [Buffer.from(hash, 'hex')],
   );
   expect(await costOf('?include=bytes')).toBe('0.4');

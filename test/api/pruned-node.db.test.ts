@@ -101,7 +101,8 @@ interface TransactionJson {
 async function expectInputsKnown(): Promise<void> {
   const { rows } = await harness.database.pool.query<{ id: string }>(
     `select distinct encode(t.transaction_id, 'hex') as id
-     from transaction_inputs i join pre_bootstrap_transactions e on e.id = i.previous_transaction_id join transactions t on t.id = i.transaction_id
+     from transaction_inputs i join pre_bootstrap_transactions e on e.id = i.previous_transaction_id
+       join transactions t on t.id = i.transaction_id
      where t.accepting_index is not null limit 500`,
   );
   expect(rows.length).toBeGreaterThan(0);

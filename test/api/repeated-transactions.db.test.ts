@@ -26,8 +26,10 @@ beforeAll(async () => {
     `select encode(t.transaction_id, 'hex') as id, t.id as key, spent.is_spent
        from transactions t
       cross join lateral (
-        select exists (select from transaction_inputs i join transactions s on s.id = i.transaction_id
-                        where i.previous_transaction_id = t.id and i.previous_index = 0 and s.accepting_index is not null) as is_spent) spent
+        select exists (select from transaction_inputs i
+          join transactions s on s.id = i.transaction_id
+                        where i.previous_transaction_id = t.id and i.previous_index = 0
+                          and s.accepting_index is not null) as is_spent) spent
       where t.subnetwork_id = 0 and t.accepting_index is not null
         and not exists (select from transaction_variants b where b.transaction_id = t.id)
       order by t.id`,
@@ -113,7 +115,8 @@ test('a transaction in many blocks is shown with 16 of them and their number', a
     const { blockHashes, blockCount } = await show(id);
     const { rows } = await harness.database.pool.query<{ hash: string; is_accepting: boolean }>(
       `select encode(b.hash, 'hex') as hash, b.merging_block_id = c.block_id as is_accepting
-         from block_transactions bt join blocks b on b.id = bt.block_id join transactions t on t.id = bt.transaction_id
+         from block_transactions bt join blocks b on b.id = bt.block_id
+           join transactions t on t.id = bt.transaction_id
          join chain_blocks c on c.index = t.accepting_index where bt.transaction_id = $1`,
       [key],
     );
@@ -131,8 +134,11 @@ test('an output that many claim to spend has its accepted spender, or else one t
   expect(unspent?.outputs[0]).toMatchObject({ spentBy: expect.any(String) as string, isSpent: false });
   expect(spent?.outputs[0]?.isSpent).toBe(true);
   const { rows } = await harness.database.pool.query<{ id: string | null; claims: number }>(
-    `select o.spent_by as id, (select count(*)::int from kaspa.inputs i where i.previous_transaction_id = o.transaction_id and i.previous_index = 0) as claims
-       from kaspa.outputs o where o.transaction_id = any($1) and o.index = 0 order by o.transaction_key`,
+    `select o.spent_by as id,
+      (select count(*)::int from kaspa.inputs i
+        where i.previous_transaction_id = o.transaction_id and i.previous_index = 0) as claims
+       from kaspa.outputs o where o.transaction_id = any($1) and o.index = 0
+         order by o.transaction_key`,
     [payments.map(({ id }) => id)],
   );
   expect(rows.map(({ claims }) => claims > CLAIMS - 1)).toEqual([true, true]);

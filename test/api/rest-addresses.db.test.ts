@@ -327,7 +327,8 @@ describe('the balance history', () => {
     const oldHour = (recent[0]?.timestamp ?? 0) / HOUR - 20_000;
     await harness.database.pool.query(
       `with old as (
-         insert into previous_balance_changes (script_id, hour, change) select id, $2, 7 from scripts where address = $1 returning script_id)
+         insert into previous_balance_changes (script_id, hour, change) select id, $2, 7
+           from scripts where address = $1 returning script_id)
        update balances b set balance = b.balance + 7 from old where b.script_id = old.script_id`,
       [address, oldHour],
     );

@@ -25,7 +25,8 @@ type Histories = ReadonlyMap<string, ReadonlySet<string>>;
 async function readHistories({ database }: Harness): Promise<Histories> {
   const { rows } = await database.pool.query<{ address: string; ids: string[] }>(
     `select s.address, array_agg(distinct encode(t.transaction_id, 'hex')) as ids
-     from script_deltas d join scripts s on s.id = d.script_id join transactions t on t.id = d.transaction_id
+     from script_deltas d join scripts s on s.id = d.script_id
+       join transactions t on t.id = d.transaction_id
      where s.address is not null group by s.address`,
   );
   return new Map(rows.map(({ address, ids }) => [address, new Set(ids)]));
@@ -122,7 +123,8 @@ async function faultsOf(
 test('the chain has equal times, and keys that are not in the order of times', async () => {
   const { rows } = await harness.database.pool.query<{ equal: boolean; late: boolean }>(
     `select exists (select from blocks group by timestamp having count(*) > 1) as equal,
-       exists (select from blocks b join blocks c on c.id > b.id + 5 and c.timestamp < b.timestamp) as late`,
+       exists (select from blocks b
+         join blocks c on c.id > b.id + 5 and c.timestamp < b.timestamp) as late`,
   );
   expect(rows).toEqual([{ equal: true, late: true }]);
 });

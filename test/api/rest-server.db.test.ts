@@ -84,7 +84,8 @@ test('inputs and outputs have the fields of later transaction versions', async (
   const { rows } = await harness.database.pool.query<{ id: string; version: number; covenant: string | null }>(
     `select distinct on (t.version, o.covenant_id is null)
        encode(t.transaction_id, 'hex') as id, t.version, encode(o.covenant_id, 'hex') as covenant
-     from transactions t join transaction_outputs o on o.transaction_id = t.id where t.subnetwork_id <> 1`,
+     from transactions t join transaction_outputs o on o.transaction_id = t.id
+       where t.subnetwork_id <> 1`,
   );
   expect(rows.some(({ version }) => version === 0) && rows.some(({ covenant }) => covenant !== null)).toBe(true);
   for (const { id, version, covenant } of rows) {
@@ -306,9 +307,12 @@ interface HashRate {
 test('hash rates have a history, and a maximum', async () => {
   const rates = async (query: string) => (await get(`/info/hashrate/history${query}`)) as unknown as HashRate[];
   const { rows } = await harness.database.pool.query<{ hours: number; days: number; work: string }>(
-    `select count(*) filter (where length = 'hour' and start > newest - 5000 * 3600000::bigint)::int as hours, count(*) filter (where length = 'day')::int as days,
+    `select count(*) filter (where length = 'hour'
+      and start > newest - 5000 * 3600000::bigint)::int as hours,
+        count(*) filter (where length = 'day')::int as days,
        (max(work) filter (where length = 'hour'))::text as work
-     from network_intervals cross join (select max(start) as newest from network_intervals where length = 'hour') latest`,
+     from network_intervals cross join (select max(start) as newest from network_intervals
+       where length = 'hour') latest`,
   );
   const [kept] = rows;
   const hours = await rates('');

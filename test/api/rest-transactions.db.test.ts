@@ -103,16 +103,21 @@ const idsOf = (items: readonly Json[]) => items.map((item) => item['transactionI
 test('the test chain has every kind of transaction', async () => {
   const { rows } = await harness.database.pool.query<Record<string, boolean>>(`
     select
-      exists (select from transactions where accepting_index is null and subnetwork_id <> 1) as refused,
+      exists (select from transactions
+        where accepting_index is null and subnetwork_id <> 1) as refused,
       exists (select from transactions where accepted_variant > 0) as second_body_accepted,
-      exists (select from block_transactions group by transaction_id having count(*) > 1) as in_several_blocks,
+      exists (select from block_transactions group by transaction_id
+        having count(*) > 1) as in_several_blocks,
       exists (select from transaction_inputs i join transactions t on t.id = i.transaction_id
               join transactions p on p.id = i.previous_transaction_id
               where t.accepting_index is null and p.accepting_index is null) as utxo_of_refused,
-      exists (select from transaction_inputs where previous_transaction_hash <> '') as utxo_never_seen,
-      exists (select from transaction_inputs where previous_transaction_id is not null and amount is null) as utxo_beyond_the_last,
+      exists (select from transaction_inputs
+        where previous_transaction_hash <> '') as utxo_never_seen,
+      exists (select from transaction_inputs
+        where previous_transaction_id is not null and amount is null) as utxo_beyond_the_last,
       exists (select from transactions t where fee is null
-              and not exists (select from transaction_inputs i where i.transaction_id = t.id and i.amount is null)) as more_than_there_is,
+              and not exists (select from transaction_inputs i
+                where i.transaction_id = t.id and i.amount is null)) as more_than_there_is,
       exists (select from transactions where payload <> '' and subnetwork_id <> 1) as payload,
       exists (select from transaction_outputs where covenant_id is not null) as covenant,
       exists (select from transactions where version = 1) as version_1,

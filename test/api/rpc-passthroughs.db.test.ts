@@ -140,13 +140,15 @@ describe('getUtxosByAddresses', () => {
   test('refuses more than 10,000 UTXOs, and names the paginated listing', async () => {
     const { kysely } = harness.database;
     const { rows } = await sql<{ script_id: bigint; address: string; utxos: number }>`
-      select u.script_id, s.address, count(*)::int as utxos from utxos u join scripts s on s.id = u.script_id
+      select u.script_id, s.address, count(*)::int as utxos from utxos u
+        join scripts s on s.id = u.script_id
       where s.address is not null group by 1, 2 order by 3 desc limit 1`.execute(kysely);
     const [{ script_id, address, utxos } = { script_id: 0n, address: '', utxos: 0 }] = rows;
     const copies = (count: number) => sql`
       insert into utxos (transaction_id, index, script_id, amount, block_daa_score, is_coinbase)
       select transaction_id, 1000000 + n, script_id, 1, 1, false
-      from (select * from utxos where script_id = ${script_id} order by transaction_id, index limit 1) one,
+      from (select * from utxos where script_id = ${script_id} order by transaction_id, index
+        limit 1) one,
         generate_series(1, ${count}::int) n`;
     const outputs = sql`
       insert into transaction_outputs (transaction_id, index, amount, script_id)
@@ -162,7 +164,8 @@ describe('getUtxosByAddresses', () => {
       expect(status, JSON.stringify(json).slice(0, 300)).toBe(200);
       expect(json['entries']).toHaveLength(10_000);
       await sql`update utxos set script_id = ${script_id} where (transaction_id, index) =
-        (select transaction_id, index from utxos where script_id <> ${script_id} limit 1)`.execute(kysely);
+        (select transaction_id, index from utxos where script_id <> ${script_id}
+          limit 1)`.execute(kysely);
       const refused = await asked();
       expect(refused.status).toBe(400);
       const [detail] = detailsOf(refused.json);
@@ -172,7 +175,8 @@ describe('getUtxosByAddresses', () => {
       await sql`delete from utxos where index > 1000000`.execute(kysely);
       await sql`delete from transaction_outputs where index > 1000000`.execute(kysely);
       await sql`update utxos u set script_id = o.script_id from transaction_outputs o
-        where o.transaction_id = u.transaction_id and o.index = u.index and o.script_id <> u.script_id`.execute(kysely);
+        where o.transaction_id = u.transaction_id and o.index = u.index
+          and o.script_id <> u.script_id`.execute(kysely);
     }
   });
 });

@@ -58,7 +58,8 @@ test('look-ups that wait have the responses that each has alone, those that fail
 test('pages of addresses that wait have the responses that each has alone, with cursors, tags and unknown cursors', async () => {
   const { rows } = await harness.database.pool.query<{ address: string }>(
     `select s.address from balances b join scripts s on s.id = b.script_id
-      where s.address is not null and b.utxo_count >= 4 and b.transaction_count >= 4 order by s.id limit 8`,
+      where s.address is not null and b.utxo_count >= 4 and b.transaction_count >= 4 order by s.id
+        limit 8`,
   );
   const unknown = '0'.repeat(64);
   const paths: string[] = [];

@@ -26,10 +26,13 @@ async function carryAgain({ pool }: CutIndex) {
     address: string;
     script_id: bigint;
   }>(
-    `select t.id, t.transaction_id, t.accepting_index, t.accepted_variant, encode(b.hash, 'hex') as block_hash, s.address,
-       (select encode(transaction_id, 'hex') from transactions lower where lower.id < t.id order by id desc limit 1) as id_below,
+    `select t.id, t.transaction_id, t.accepting_index, t.accepted_variant,
+      encode(b.hash, 'hex') as block_hash, s.address,
+       (select encode(transaction_id, 'hex') from transactions lower where lower.id < t.id
+         order by id desc limit 1) as id_below,
        s.id as script_id
-     from transactions t join block_transactions c on c.transaction_id = t.id join blocks b on b.id = c.block_id
+     from transactions t join block_transactions c on c.transaction_id = t.id
+       join blocks b on b.id = c.block_id
        join address_transactions a on a.transaction_id = t.id join scripts s on s.id = a.script_id
      where t.subnetwork_id = 0 and t.accepting_index is not null and s.address is not null
        and (select count(*) from block_transactions d where d.transaction_id = t.id) = 1
@@ -96,7 +99,8 @@ describe('an index that begins at a pruning point', () => {
   test('has the outpoint of every input', async () => {
     const { rows } = await index.pool.query<{ id: string }>(
       `select encode(t.transaction_id, 'hex') as id
-       from transaction_inputs i join pre_bootstrap_transactions e on e.id = i.previous_transaction_id
+       from transaction_inputs i
+         join pre_bootstrap_transactions e on e.id = i.previous_transaction_id
          join transactions t on t.id = i.transaction_id
        where t.accepting_index is not null limit 50`,
     );
@@ -155,8 +159,11 @@ describe('an index that begins at a pruning point', () => {
   test('pages through pre-bootstrap UTXOs by outpoint', async () => {
     const { rows } = await index.pool.query<{ cursor: string; address: string }>(
       `select encode(e.transaction_id, 'hex') || ':' || u.index as cursor, s.address
-       from bootstrap_utxos u join pre_bootstrap_transactions e on e.id = u.transaction_id join scripts s on s.id = u.script_id
-       where s.address is not null and not exists (select from utxos where transaction_id = u.transaction_id and index = u.index)
+       from bootstrap_utxos u join pre_bootstrap_transactions e on e.id = u.transaction_id
+         join scripts s on s.id = u.script_id
+       where s.address is not null
+         and not exists (select from utxos
+           where transaction_id = u.transaction_id and index = u.index)
        limit 1`,
     );
     const { address, cursor } = rows[0] as { address: string; cursor: string };
@@ -179,8 +186,10 @@ describe('an index that begins at a pruning point', () => {
     const { rows } = await index.pool.query<{ address: string; id: string; output_index: number }>(
       `update utxos u set covenant_id = decode($1, 'hex')
        from (select u.transaction_id, u.index, s.address, e.transaction_id as id
-             from utxos u join scripts s on s.id = u.script_id join pre_bootstrap_transactions e on e.id = u.transaction_id
-             where s.address is not null and not exists (select from transactions t where t.id = e.id) limit 1) held
+             from utxos u join scripts s on s.id = u.script_id
+               join pre_bootstrap_transactions e on e.id = u.transaction_id
+             where s.address is not null
+               and not exists (select from transactions t where t.id = e.id) limit 1) held
        where held.transaction_id = u.transaction_id and held.index = u.index
        returning held.address, encode(held.id, 'hex') as id, held.index::integer as output_index`,
       [UNKNOWN],
@@ -199,7 +208,8 @@ describe('an index that begins at a pruning point', () => {
   test('computes storage masses from pre-bootstrap UTXOs', async () => {
     const { rows } = await index.pool.query<{ transaction_id: Buffer; index: bigint; script: Buffer }>(
       `select e.transaction_id, u.index, s.script
-       from bootstrap_utxos u join pre_bootstrap_transactions e on e.id = u.transaction_id join scripts s on s.id = u.script_id
+       from bootstrap_utxos u join pre_bootstrap_transactions e on e.id = u.transaction_id
+         join scripts s on s.id = u.script_id
        where not exists (select from transactions t where t.id = e.id) limit 1`,
     );
     const [utxo] = rows;
@@ -319,7 +329,8 @@ describe('an index that begins at a pruning point', () => {
   test('has a status with its bootstrap block; a second one at an indexed chain block is not a gap', async () => {
     const { pool } = index;
     await pool.query(
-      `insert into bootstrap_blocks (chain_index, block_id, utxo_count, utxo_sompi) select index, block_id, 7, 1 from chain_blocks where index = 10`,
+      `insert into bootstrap_blocks (chain_index, block_id, utxo_count, utxo_sompi) select index,
+        block_id, 7, 1 from chain_blocks where index = 10`,
     );
     const { json } = await index.get('/v1/status');
     expect(json).toMatchObject({

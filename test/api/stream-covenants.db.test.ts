@@ -62,10 +62,14 @@ interface Event extends Row {
 async function listEvents(): Promise<Event[]> {
   expect(await applicationDifferences(harness.database.pool, harness.simulatedDag)).toEqual([]);
   const rows = await query<Row>(
-    `select encode(c.covenant_id, 'hex') as "covenantId", encode(t.transaction_id, 'hex') as "transactionId", e.kind::text as kind,
-            encode(b.hash, 'hex') as "acceptingBlockHash", b.index as "chainIndex", b.blue_score as "blueScore", encode(p.template, 'hex') as revealed
-       from covenant_events e join covenants c on c.id = e.covenant_id join transactions t on t.id = e.transaction_id
-       join chain_blocks b on b.index = e.chain_index left join program_templates p on p.id = e.template_id
+    `select encode(c.covenant_id, 'hex') as "covenantId",
+            encode(t.transaction_id, 'hex') as "transactionId", e.kind::text as kind,
+            encode(b.hash, 'hex') as "acceptingBlockHash", b.index as "chainIndex",
+            b.blue_score as "blueScore", encode(p.template, 'hex') as revealed
+       from covenant_events e join covenants c on c.id = e.covenant_id
+         join transactions t on t.id = e.transaction_id
+       join chain_blocks b on b.index = e.chain_index
+         left join program_templates p on p.id = e.template_id
       order by e.chain_index, e.position, c.covenant_id`,
   );
   const templates = new Map<string, string>();

@@ -39,8 +39,11 @@ async function listAddresses(limit: number): Promise<Map<string, bigint>> {
 async function chainAbove(hash: string) {
   const { rows } = await harness.database.pool.query<{ hash: string; ids: string[] }>(
     `select encode(c.hash, 'hex') as hash, array(
-       select encode(t.transaction_id, 'hex') from unnest(c.accepted_transactions) with ordinality a (id, n) join transactions t on t.id = a.id order by n) as ids
-     from chain_blocks c where c.index > (select index from chain_blocks where hash = decode($1, 'hex')) order by c.index`,
+       select encode(t.transaction_id, 'hex')
+         from unnest(c.accepted_transactions) with ordinality a (id, n)
+           join transactions t on t.id = a.id order by n) as ids
+     from chain_blocks c where c.index > (select index from chain_blocks
+       where hash = decode($1, 'hex')) order by c.index`,
     [hash],
   );
   return rows;
@@ -145,7 +148,8 @@ test('from an old block it sends pages of at most a hundred blocks, each with an
 async function listOffChain() {
   const { rows } = await harness.database.pool.query<{ hash: Buffer; parent: string; wasOnChain: boolean }>(
     `select b.hash, encode(p.hash, 'hex') as parent, r.block_id is not null as "wasOnChain"
-     from blocks b join blocks p on p.id = b.selected_parent_id left join removed_chain_blocks r on r.block_id = b.id
+     from blocks b join blocks p on p.id = b.selected_parent_id
+       left join removed_chain_blocks r on r.block_id = b.id
      where not b.is_chain_block and p.is_chain_block order by b.id`,
   );
   return {
@@ -264,8 +268,10 @@ async function findUnmerged() {
     `select encode(t.transaction_id, 'hex') as id, s.address
      from checkpoint c cross join unnest(c.virtual_merge_set || c.block_id) block (id)
      join block_transactions contained on contained.block_id = block.id
-     join transactions t on t.id = contained.transaction_id and t.accepting_index is null and t.subnetwork_id <> 1
-     join transaction_outputs o on o.transaction_id = t.id join scripts s on s.id = o.script_id and s.address is not null limit 1`,
+     join transactions t on t.id = contained.transaction_id and t.accepting_index is null
+       and t.subnetwork_id <> 1
+     join transaction_outputs o on o.transaction_id = t.id
+       join scripts s on s.id = o.script_id and s.address is not null limit 1`,
   );
   return rows[0];
 }

@@ -91,11 +91,13 @@ test('the views have no fee of them, and exact sums beyond 64 bits', async () =>
   ]);
   expect(fees.rows.filter(({ fee_sompi }) => fee_sompi !== null)).toEqual([{ fee_sompi: 7n, fee_kas: '0.00000007' }]);
   const whole = await pool.query<{ spent: string }>(
-    `select max(sent_sompi)::text as spent, sum(received_sompi), sum(change_sompi), sum(change_kas) from kaspa.address_transactions`,
+    `select max(sent_sompi)::text as spent, sum(received_sompi), sum(change_sompi), sum(change_kas)
+      from kaspa.address_transactions`,
   );
   expect(BigInt(whole.rows[0]?.spent ?? 0)).toBe(4n * MAX_SOMPI);
   const one = await pool.query(
-    `select sent_sompi::text as sent, change_sompi::text as change, change_kas::text as kas, is_accepted from kaspa.address_transactions
+    `select sent_sompi::text as sent, change_sompi::text as change, change_kas::text as kas,
+      is_accepted from kaspa.address_transactions
       where transaction_id = $1`,
     [spenders[0]],
   );
@@ -122,7 +124,8 @@ test('the history of an address has exact amounts beyond 64 bits, and its CSV co
   // than there ever was at one time.
   await harness.database.pool.query(
     `update transaction_inputs i set previous_transaction_hash = '',
-            previous_transaction_id = (select min(id) from transactions where accepting_index is not null)
+            previous_transaction_id = (select min(id) from transactions
+              where accepting_index is not null)
        from transactions t where t.id = i.transaction_id and encode(t.transaction_id, 'hex') = $1`,
     [spenders[0]],
   );

@@ -137,8 +137,10 @@ async function findBusiestCovenant(): Promise<{ covenantId: string; template: st
     scriptId: number;
   }>(`
     select
-      (select encode(covenant_id, 'hex') from covenants order by utxo_count > 1 desc, event_count desc, id limit 1) as "covenantId",
-      (select encode(template, 'hex') from program_templates order by covenant_count desc, id limit 1) as template,
+      (select encode(covenant_id, 'hex') from covenants
+        order by utxo_count > 1 desc, event_count desc, id limit 1) as "covenantId",
+      (select encode(template, 'hex') from program_templates order by covenant_count desc, id
+        limit 1) as template,
       held.address, held.id::float8 as "scriptId"
     from (
       select s.address, s.id from utxos u join scripts s on s.id = u.script_id

@@ -76,7 +76,9 @@ async function listBalances(limit: number): Promise<Map<string, bigint>> {
 async function listChain() {
   const { rows } = await harness.database.pool.query<{ hash: string; ids: string[] }>(
     `select encode(c.hash, 'hex') as hash, array(
-       select encode(t.transaction_id, 'hex') from unnest(c.accepted_transactions) with ordinality a (id, n) join transactions t on t.id = a.id order by n) as ids
+       select encode(t.transaction_id, 'hex')
+         from unnest(c.accepted_transactions) with ordinality a (id, n)
+           join transactions t on t.id = a.id order by n) as ids
      from chain_blocks c order by c.index`,
   );
   return rows;

@@ -32,9 +32,11 @@ describe('the chain for the cookbook', () => {
   test('it has everything that the queries of the cookbook ask for', async () => {
     const { rows } = await database.pool.query<Record<string, boolean>>(
       `select (select count(*) >= $1 from transactions where accepting_index is not null) as enough,
-              exists (select from transactions where accepting_index is null and subnetwork_id <> 1) as refused,
+              exists (select from transactions
+                where accepting_index is null and subnetwork_id <> 1) as refused,
               exists (select from blocks where not is_blue) as red,
-              exists (select from block_transactions group by transaction_id having count(*) > 1) as in_several_blocks,
+              exists (select from block_transactions group by transaction_id
+                having count(*) > 1) as in_several_blocks,
               exists (select from transaction_inputs where index >= 9) as sweeps,
               exists (select from scripts where type = 'scripthash') as script_hashes`,
       [OPTIONS.transactions],

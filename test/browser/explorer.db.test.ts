@@ -56,7 +56,8 @@ describe.skipIf(!hasChromium)('the explorer', () => {
   beforeAll(async () => {
     harness = await openHarness({ rounds: 120, variables: { ANONYMOUS_RATE_RU: '100000' } });
     const { address } = await row<{ address: string }>(
-      `select address from balances join scripts on scripts.id = script_id where address is not null order by balance desc limit 1`,
+      `select address from balances join scripts on scripts.id = script_id where address is not null
+        order by balance desc limit 1`,
     );
     client = createClient({ baseUrl: harness.api.url, apiKey: harness.api.key });
     const { blocks } = await client.get('/v1/blocks', { params: { query: { limit: 20, chain_only: true } } });
@@ -203,10 +204,12 @@ describe.skipIf(!hasChromium)('the explorer', () => {
 
   test('a person can walk from a spent output to its spender, and back to it', async () => {
     const { spender, id, index } = await row<{ spender: string; id: string; index: number }>(
-      `select encode(spender.transaction_id, 'hex') as spender, encode(t.transaction_id, 'hex') as id, i.previous_index as index
+      `select encode(spender.transaction_id, 'hex') as spender,
+        encode(t.transaction_id, 'hex') as id, i.previous_index as index
        from transaction_inputs i join transactions t on t.id = i.previous_transaction_id
        join transactions spender on spender.id = i.transaction_id
-       where t.accepting_index is not null and t.subnetwork_id <> 1 and spender.accepting_index is not null
+       where t.accepting_index is not null and t.subnetwork_id <> 1
+         and spender.accepting_index is not null
          and i.previous_index > 0 limit 1`,
     );
     await open(`/transactions/${id}`);
@@ -228,7 +231,8 @@ describe.skipIf(!hasChromium)('the explorer', () => {
        join block_transactions m on m.block_id = b.merging_block_id and m.index = 0
        join transactions reward on reward.id = m.transaction_id
        where b.is_blue and not b.is_chain_block and b.merging_block_id is not null
-         and (select count(*) from block_transactions other where other.transaction_id = t.id) = 1 limit 1`,
+         and (select count(*) from block_transactions other where other.transaction_id = t.id) = 1
+           limit 1`,
     );
     await open(`/transactions/${id}`);
     await expect.poll(() => page.locator('main').innerText()).toMatch(/pays nothing; the reward is in/);

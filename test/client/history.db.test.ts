@@ -110,10 +110,12 @@ test('every listing is paged to its end', async () => {
   await count('members', client.paginate('/v1/addresses/{address}/cluster', { params: { path: { address }, query } }));
   const { rows } = await harness.database.pool.query<Record<string, bigint>>(
     `select (select count(*) from blocks) as blocks, (select count(*) from transactions) as transactions,
-       (select count(*) from balances join scripts on id = script_id where balance > 0 and address is not null) as addresses,
+       (select count(*) from balances join scripts on id = script_id
+         where balance > 0 and address is not null) as addresses,
        (select count(*) from tags) as tags,
        (select count(*) from utxos join scripts on id = script_id where address = $1) as utxos,
-       coalesce((select size from clusters join scripts on clusters.id = cluster_of(scripts.id) where address = $1), 1) as members`,
+       coalesce((select size from clusters join scripts on clusters.id = cluster_of(scripts.id)
+         where address = $1), 1) as members`,
     [address],
   );
   const wanted = Object.entries(rows[0] ?? {}).map(([name, value]) => [name, Number(value)]);

@@ -25,7 +25,8 @@ import { createHook, untilDelivered } from './receiver.ts';
 
 const INITIALISATION_SECONDS = 15;
 const SELECT_KEPT = `
-  select (select count(*) from api_keys), (select count(*) from tags), (select count(*) from webhooks),
+  select (select count(*) from api_keys), (select count(*) from tags),
+    (select count(*) from webhooks),
          (select count(*) from analysts), (select count(*) from blocks where id <= $BLOCKS)`;
 
 describe.skipIf(engine.missing !== undefined)('a backup', () => {

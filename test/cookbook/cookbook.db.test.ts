@@ -680,7 +680,8 @@ test.each(['13-dormancy', '14-age-of-utxos'])('%s tells ages apart only back to 
         update bootstrap_blocks set chain_index = (select index from chain_blocks where chain_time >
           (select max(chain_time) from chain_blocks) - 30 * 3_600_000 order by index limit 1)
         returning chain_index)
-      select date_trunc('second', max(c.chain_time) - min(c.chain_time) - interval '1 millisecond')::text as known
+      select date_trunc('second',
+        max(c.chain_time) - min(c.chain_time) - interval '1 millisecond')::text as known
         from start, kaspa.chain_blocks c where c.index >= start.chain_index`);
     const { rows } = await client.query<Record<string, string>>(sql);
     const labels = rows.map((row) => Object.values(row)[0]);

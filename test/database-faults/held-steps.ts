@@ -53,13 +53,16 @@ export async function prepareSteps({ database }: Pick<Harness, 'database'>): Pro
     `create function test.hold_index() returns event_trigger language plpgsql as $$
        declare made record;
        begin
-         for made in select object_identity from pg_event_trigger_ddl_commands() where command_tag = 'CREATE INDEX' loop
+         for made in select object_identity from pg_event_trigger_ddl_commands()
+           where command_tag = 'CREATE INDEX' loop
            perform test.wait('index ' || made.object_identity);
          end loop;
        end $$`,
-    `create event trigger hold_index on ddl_command_end when tag in ('CREATE INDEX') execute function test.hold_index()`,
+    `create event trigger hold_index on ddl_command_end
+      when tag in ('CREATE INDEX') execute function test.hold_index()`,
     `create function test.hold_any_index() returns event_trigger language plpgsql as $$ begin perform test.wait('any index'); end $$`,
-    `create event trigger hold_any_index on ddl_command_start when tag in ('CREATE INDEX') execute function test.hold_any_index()`,
+    `create event trigger hold_any_index on ddl_command_start
+      when tag in ('CREATE INDEX') execute function test.hold_any_index()`,
     ...Object.entries(TRIGGERS).map(
       ([step, trigger], number) => `create trigger hold_${number} ${trigger} execute function test.hold('${step}')`,
     ),
@@ -69,7 +72,8 @@ export async function prepareSteps({ database }: Pick<Harness, 'database'>): Pro
            for each row execute function test.hold('${step}')`,
     ),
     `create constraint trigger hold_requests after update on checkpoint deferrable initially deferred
-       for each row when (old.first_catch_up and not new.first_catch_up) execute function test.hold('commit that admits requests')`,
+       for each row when (old.first_catch_up
+         and not new.first_catch_up) execute function test.hold('commit that admits requests')`,
   ];
   await database.pool.query(statements.join(';\n'));
 }

@@ -59,15 +59,20 @@ async function describeFunctions(pool: Pool): Promise<string> {
  */
 async function describeRelations(pool: Pool, schema: string): Promise<string[]> {
   const { rows } = await pool.query<{ name: string; comment: string; columns: string[]; indexes: string[] }>(
-    `select case $1 when 'public' then '' else $1 || '.' end || relname as name, obj_description(oid, 'pg_class') as comment,
+    `select case $1 when 'public' then ''
+      else $1 || '.' end || relname as name, obj_description(oid, 'pg_class') as comment,
        array(
          select format('| \`%s\` | %s%s | %s |', attname, format_type(atttypid, atttypmod),
-           case when not attnotnull and relkind <> 'v' then ', null' end, replace(col_description(oid, attnum), '|', '\\|'))
-         from pg_attribute where attrelid = oid and attnum > 0 and not attisdropped order by attnum) as columns,
+           case when not attnotnull and relkind <> 'v'
+             then ', null' end, replace(col_description(oid, attnum), '|', '\\|'))
+         from pg_attribute where attrelid = oid and attnum > 0 and not attisdropped
+           order by attnum) as columns,
        array(
          select pg_get_indexdef(indexrelid)
-         from pg_index join pg_class i on i.oid = indexrelid where indrelid = pg_class.oid order by indisprimary desc, i.relname) as indexes
-     from pg_class where relnamespace = $1::regnamespace and relkind in ('r', 'p', 'v', 'm') and not relispartition order by oid`,
+         from pg_index join pg_class i on i.oid = indexrelid where indrelid = pg_class.oid
+           order by indisprimary desc, i.relname) as indexes
+     from pg_class where relnamespace = $1::regnamespace and relkind in ('r', 'p', 'v', 'm')
+       and not relispartition order by oid`,
     [schema],
   );
   return rows.map(({ name, comment, columns, indexes }) =>

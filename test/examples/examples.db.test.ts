@@ -65,7 +65,8 @@ async function prepareChain(): Promise<Omit<ExampleChain, 'payment'>> {
   const { address } = await findOne<{ address: string }>(
     'address with a small history',
     `select s.address from scripts s join balances b on b.script_id = s.id
-     where s.address is not null and b.balance > 0 and b.utxo_count between 2 and 3 and b.transaction_count >= 5
+     where s.address is not null and b.balance > 0 and b.utxo_count between 2 and 3
+       and b.transaction_count >= 5
      order by b.transaction_count, s.address limit 1`,
   );
   const members = await findOne<{ member: string; otherMember: string }>(
@@ -108,12 +109,14 @@ async function prepareChain(): Promise<Omit<ExampleChain, 'payment'>> {
     ...(await findOne<{ namespace: string }>(
       'lane',
       `select encode(substring(s.subnetwork_id for 4), 'hex') as namespace
-       from lanes l join subnetworks s on s.id = l.subnetwork_id order by l.transaction_count desc, s.subnetwork_id limit 1`,
+       from lanes l join subnetworks s on s.id = l.subnetwork_id
+         order by l.transaction_count desc, s.subnetwork_id limit 1`,
     )),
     ...(await findOne<Pick<ExampleChain, 'covenantId' | 'covenantAddress' | 'programHash' | 'template'>>(
       'covenant with a program',
       `select encode(c.covenant_id, 'hex') as "covenantId", s.address as "covenantAddress",
-         (select encode(hash, 'hex') from programs where template_id = c.template_id order by length, hash limit 1) as "programHash",
+         (select encode(hash, 'hex') from programs where template_id = c.template_id
+           order by length, hash limit 1) as "programHash",
          encode(t.template, 'hex') as template
        from covenants c
          join program_templates t on t.id = c.template_id

@@ -86,7 +86,9 @@ test.skipIf(!hasReaders)('it never writes a state that the new start emptied und
 async function untilAnExportWaits({ pool }: TestDatabase): Promise<void> {
   for (;;) {
     const { rowCount } = await pool.query(
-      `select from pg_stat_activity where datname = current_database() and application_name = 'kasgres export' and wait_event_type = 'Lock'`,
+      `select from pg_stat_activity
+        where datname = current_database() and application_name = 'kasgres export'
+          and wait_event_type = 'Lock'`,
     );
     if (rowCount !== 0) return;
     await sleep(20);
@@ -157,7 +159,8 @@ test.skipIf(!hasReaders)('it exports once what is accepted before a gap and agai
     theirs.simulatedDag.submit(transaction);
   const countTwice = async (): Promise<number> => {
     const { rows } = await database.pool.query(
-      `select id from chain_blocks cross join lateral unnest(accepted_transactions) accepted (id) group by id having count(*) > 1`,
+      `select id from chain_blocks cross join lateral unnest(accepted_transactions) accepted (id)
+        group by id having count(*) > 1`,
     );
     return rows.length;
   };

@@ -68,7 +68,8 @@ export async function expectedFacts(
   const owner = OWNERS[schema][name];
   if (owner === undefined) throw new Error(`no owner of the rows of ${schema}.${name} is known`);
   const { rows } = await pool.query<TextRow>({
-    text: `with ${CHAIN} select ${postgresList(columns)}, owner.day from ${schema}.${name} r ${owner} where owner.index <= $1`,
+    text: `with ${CHAIN} select ${postgresList(columns)}, owner.day
+      from ${schema}.${name} r ${owner} where owner.index <= $1`,
     values: [until],
     rowMode: 'array',
   });

@@ -22,9 +22,11 @@ const SOURCES = {
   covenants: `select encode(covenant_id, 'hex') as id from covenants order by random() limit 100`,
   positions: `select last_seen || ':' || encode(covenant_id, 'hex') as id from covenants order by random() limit 100`,
   events: `select encode(t.transaction_id, 'hex') as id
-    from covenant_events e join transactions t on t.id = e.transaction_id order by random() limit 100`,
+    from covenant_events e join transactions t on t.id = e.transaction_id order by random()
+      limit 100`,
   covenantUtxos: `select encode(t.transaction_id, 'hex') || ':' || o.index as id
-    from transaction_outputs o join transactions t on t.id = o.transaction_id where o.covenant_id is not null order by random() limit 100`,
+    from transaction_outputs o join transactions t on t.id = o.transaction_id
+      where o.covenant_id is not null order by random() limit 100`,
   programs: `select encode(hash, 'hex') as id from programs order by random() limit 100`,
   templates: `select encode(template, 'hex') as id from program_templates order by random() limit 100`,
   daaScores: 'select daa_score::text as id from blocks order by random() limit 50',

@@ -27,7 +27,8 @@ const PAGE = 1000;
 
 const SELECT_CHAIN = `
   select c.index, b.hash, array(
-    select t.transaction_id from unnest(c.accepted_transactions) with ordinality accepted (id, position)
+    select t.transaction_id from unnest(c.accepted_transactions)
+      with ordinality accepted (id, position)
     left join transactions t on t.id = accepted.id order by accepted.position
   ) as accepted
   from chain_blocks c join blocks b on b.id = c.block_id

@@ -69,7 +69,8 @@ describe('a block whose transaction has a storage mass that its merkle root leav
   test('has a wrong merkle root before Crescendo, too, with another transaction', async () => {
     await client.query(
       `update transactions set payload = payload || '\\x00' where id = (
-         select transaction_id from block_transactions where block_id = (select max(id) from blocks) and index = 0)`,
+         select transaction_id from block_transactions
+           where block_id = (select max(id) from blocks) and index = 0)`,
     );
     expect(await checkLast('testnet-10')).toEqual([ANOTHER_ROOT]);
   });

@@ -83,21 +83,30 @@ const FAULTS_OF_A_BOOTSTRAP: Faults = {
     `update bootstrap_utxos set script_id = (select max(id) from scripts) where ${SPENT}`,
     `delete from utxos where ${UNSPENT}`,
     `insert into utxos (transaction_id, index, script_id, amount, block_daa_score, is_coinbase)
-     select transaction_id, index, script_id, amount, block_daa_score, is_coinbase from bootstrap_utxos where ${SPENT}`,
+     select transaction_id, index, script_id, amount, block_daa_score, is_coinbase
+       from bootstrap_utxos where ${SPENT}`,
     `update bootstrap_blocks set utxo_count = utxo_count + 1 where ${LATEST}`,
     `update bootstrap_blocks set utxo_sompi = utxo_sompi - 1 where ${LATEST}`,
     `update previous_balance_changes set change = change + 1
-     where hour = ${HOUR_OF_BOOTSTRAP} and script_id = (select max(script_id) from previous_balance_changes where hour = ${HOUR_OF_BOOTSTRAP})`,
+     where hour = ${HOUR_OF_BOOTSTRAP}
+       and script_id = (select max(script_id) from previous_balance_changes
+         where hour = ${HOUR_OF_BOOTSTRAP})`,
     `with moved as (
        update previous_balance_changes set change = change - 1
-       where hour = ${HOUR_OF_BOOTSTRAP} and script_id = (select max(script_id) from previous_balance_changes where hour = ${HOUR_OF_BOOTSTRAP})
+       where hour = ${HOUR_OF_BOOTSTRAP}
+         and script_id = (select max(script_id) from previous_balance_changes
+           where hour = ${HOUR_OF_BOOTSTRAP})
        returning script_id)
-     update balances b set last_change = last_change + 1 from moved where b.script_id = moved.script_id`,
-    `delete from balances where script_id in (select script_id from utxos join bootstrap_utxos using (transaction_id, index, script_id) limit 1)`,
+     update balances b set last_change = last_change + 1 from moved
+       where b.script_id = moved.script_id`,
+    `delete from balances where script_id in (select script_id from utxos
+      join bootstrap_utxos using (transaction_id, index, script_id) limit 1)`,
     `update balances set first_seen = first_seen + 1 where script_id = ${HELD_AND_TOUCHED}`,
     `update balances set last_seen = null where script_id = ${HELD_AND_TOUCHED}`,
     `update balances set accepted_count = accepted_count + 1 where script_id = ${HELD_AND_TOUCHED}`,
-    `update network_intervals set supply = supply - (select utxo_sompi from bootstrap_blocks where ${LATEST}) where ${INTERVAL_OF_BOOTSTRAP}`,
+    `update network_intervals
+      set supply = supply - (select utxo_sompi from bootstrap_blocks where ${LATEST})
+        where ${INTERVAL_OF_BOOTSTRAP}`,
     `update network_intervals set new_scripts = new_scripts + 1 where ${INTERVAL_OF_BOOTSTRAP}`,
     `update network_intervals set active_scripts = active_scripts - 1 where ${INTERVAL_OF_BOOTSTRAP}`,
     `update network_intervals set chain_blocks = chain_blocks - 1 where ${INTERVAL_OF_BOOTSTRAP}`,
@@ -109,10 +118,12 @@ const FAULTS_OF_A_BOOTSTRAP: Faults = {
     `update transaction_inputs set amount = amount + 1 where ${SPENDING}`,
     `update transaction_inputs set script_id = script_id + 1 where ${SPENDING}`,
     `update transaction_inputs set amount = null, script_id = null where ${SPENDING}`,
-    `update transaction_inputs set previous_transaction_id = null, previous_transaction_hash = '\\x00' where ${SPENDING}`,
+    `update transaction_inputs
+      set previous_transaction_id = null, previous_transaction_hash = '\\x00' where ${SPENDING}`,
     `update bootstrap_utxos set script_id = script_id + 1000000 where ${UNSPENT}`,
     `update bootstrap_utxos set transaction_id = transaction_id + 1000000 where ${UNSPENT}`,
-    `update bootstrap_utxos set transaction_id = (select max(id) from transactions where accepting_index is not null), index = 1000 where ${UNSPENT}`,
+    `update bootstrap_utxos set transaction_id = (select max(id) from transactions
+      where accepting_index is not null), index = 1000 where ${UNSPENT}`,
     `insert into loaded_utxos select '', 0, 1, 0, '', 'nonstandard', null, 0, false, null`,
     `insert into utxo_set_load values (true, '', 1, 1, '')`,
   ],
@@ -135,7 +146,8 @@ const FAULTS_OF_UTXOS: Faults = {
   'invariant 8, of the UTXOs': [
     `delete from utxos where ${UTXO}`,
     `insert into utxos (transaction_id, index, script_id, amount, block_daa_score, is_coinbase)
-     select transaction_id, index + 1000, script_id, amount, block_daa_score, is_coinbase from utxos where ${UTXO}`,
+     select transaction_id, index + 1000, script_id, amount, block_daa_score, is_coinbase from utxos
+       where ${UTXO}`,
     `update utxos set amount = amount + 1 where ${UTXO}`,
     `update utxos set block_daa_score = block_daa_score + 1 where ${UTXO}`,
     `update utxos set is_coinbase = not is_coinbase where ${UTXO}`,
@@ -150,18 +162,25 @@ const FAULTS_OF_UTXOS: Faults = {
 /** Changes at a bootstrap block without any indexed block before it. */
 const FAULTS_OF_A_BARE_BOOTSTRAP: Faults = {
   'invariant 3': [
-    `update chain_blocks set accepted_transactions = accepted_transactions[2:] where index = (select max(chain_index) + 1 from bootstrap_blocks)`,
+    `update chain_blocks set accepted_transactions = accepted_transactions[2:]
+      where index = (select max(chain_index) + 1 from bootstrap_blocks)`,
   ],
   'invariant 7': [
     `with moved as (
-       update transactions set accepting_index = (select max(chain_index) from bootstrap_blocks) where id = (select max(id) from transactions where accepting_index is not null)
+       update transactions set accepting_index = (select max(chain_index) from bootstrap_blocks)
+         where id = (select max(id) from transactions where accepting_index is not null)
        returning id)
-     update chain_blocks set accepted_transactions = case when block_id = ${BOOTSTRAP_BLOCK} then array[moved.id] else array_remove(accepted_transactions, moved.id) end
+     update chain_blocks set accepted_transactions = case when block_id = ${BOOTSTRAP_BLOCK}
+       then array[moved.id] else array_remove(accepted_transactions, moved.id) end
      from moved where block_id = ${BOOTSTRAP_BLOCK} or moved.id = any (accepted_transactions)`,
-    `update blocks set merging_block_id = ${BOOTSTRAP_BLOCK}, is_blue = true where id = (select max(id) from blocks where merging_block_id is null and not is_chain_block)`,
+    `update blocks set merging_block_id = ${BOOTSTRAP_BLOCK}, is_blue = true
+      where id = (select max(id) from blocks
+        where merging_block_id is null and not is_chain_block)`,
     `delete from pre_bootstrap_blocks where id = (select min(id) from pre_bootstrap_blocks)`,
     `delete from pre_bootstrap_blocks where id = (select selected_parent_id from blocks where id = ${BOOTSTRAP_BLOCK})`,
-    `delete from pre_bootstrap_blocks where id = (select max(parent_id) from block_parents join pre_bootstrap_blocks on id = parent_id)`,
+    `delete from pre_bootstrap_blocks
+      where id = (select max(parent_id) from block_parents
+        join pre_bootstrap_blocks on id = parent_id)`,
     `insert into pre_bootstrap_blocks values (0, '\\x00')`,
     `insert into pre_bootstrap_blocks select -1, hash from blocks where id = ${BOOTSTRAP_BLOCK}`,
     `insert into pre_bootstrap_blocks select id, '\\x00' from blocks where id = ${BOOTSTRAP_BLOCK}`,
@@ -169,20 +188,25 @@ const FAULTS_OF_A_BARE_BOOTSTRAP: Faults = {
     `update blocks set selected_parent_id = null where id = (select max(id) from blocks)`,
     `delete from block_transactions where block_id = ${BOOTSTRAP_BLOCK}`,
     `delete from pre_bootstrap_transactions where id = (select min(id) from pre_bootstrap_transactions)`,
-    `update pre_bootstrap_transactions set transaction_id = (select transaction_id from transactions order by id desc limit 1)
+    `update pre_bootstrap_transactions
+      set transaction_id = (select transaction_id from transactions order by id desc limit 1)
      where id = (select min(id) from pre_bootstrap_transactions)`,
     `update pre_bootstrap_transactions set transaction_id = '\\x00'
-     where id = (select max(e.id) from pre_bootstrap_transactions e join transactions t on t.id = e.id)`,
+     where id = (select max(e.id) from pre_bootstrap_transactions e
+       join transactions t on t.id = e.id)`,
   ],
   'invariant 8': [
-    `update pre_bootstrap_blocks set hash = '\\x00' where id = (select selected_parent_id from blocks where id = ${BOOTSTRAP_BLOCK})`,
+    `update pre_bootstrap_blocks set hash = '\\x00'
+      where id = (select selected_parent_id from blocks where id = ${BOOTSTRAP_BLOCK})`,
     `delete from pre_bootstrap_blocks where id = (select selected_parent_id from blocks where id = ${BOOTSTRAP_BLOCK})`,
     `update pre_bootstrap_transactions set transaction_id = '\\x00'
      where id = ${NAMED_EARLIER}`,
     `delete from pre_bootstrap_transactions where id = ${NAMED_EARLIER}`,
   ],
   'invariant 8, of the start': [
-    `update pre_bootstrap_transactions set transaction_id = '\\x00' where id = (select max(id) from pre_bootstrap_transactions join bootstrap_utxos u on u.transaction_id = id
+    `update pre_bootstrap_transactions set transaction_id = '\\x00'
+      where id = (select max(id) from pre_bootstrap_transactions
+        join bootstrap_utxos u on u.transaction_id = id
        where id not in (select id from transactions))`,
   ],
 };
@@ -191,21 +215,26 @@ const FAULTS_OF_THE_FIRST_BOOTSTRAP: Faults = {
   'invariant 7': [
     `insert into pre_bootstrap_transactions values (-1, '\\x00')`,
     `update transaction_inputs set amount = 1, script_id = 1 where (transaction_id, index) in (
-       select i.transaction_id, i.index from transaction_inputs i join pre_bootstrap_transactions e on e.id = i.previous_transaction_id
+       select i.transaction_id, i.index from transaction_inputs i
+         join pre_bootstrap_transactions e on e.id = i.previous_transaction_id
        where i.amount is null)`,
-    `insert into gaps (after_block_hash, before_block_hash, reason) select hash, hash, '' from blocks where id = ${BOOTSTRAP_BLOCK}`,
+    `insert into gaps (after_block_hash, before_block_hash, reason) select hash, hash, ''
+      from blocks where id = ${BOOTSTRAP_BLOCK}`,
   ],
 };
 
 const FAULTS_OF_A_GAP: Faults = {
   'invariant 4': [
     `update previous_balance_changes set change = change + 1
-     where hour < ${HOUR_OF_BOOTSTRAP} and script_id = (select max(script_id) from previous_balance_changes where hour < ${HOUR_OF_BOOTSTRAP})`,
+     where hour < ${HOUR_OF_BOOTSTRAP}
+       and script_id = (select max(script_id) from previous_balance_changes
+         where hour < ${HOUR_OF_BOOTSTRAP})`,
     `update previous_balance_changes set change = change + case when hour = ${HOUR_OF_BOOTSTRAP} then -1 else 1 end
      from (
        select script_id as of_script, max(hour) as before from previous_balance_changes
        where hour < ${HOUR_OF_BOOTSTRAP}
-         and script_id in (select script_id from previous_balance_changes where hour = ${HOUR_OF_BOOTSTRAP})
+         and script_id in (select script_id from previous_balance_changes
+           where hour = ${HOUR_OF_BOOTSTRAP})
        group by script_id order by script_id limit 1
      ) chosen where script_id = of_script and hour in (before, ${HOUR_OF_BOOTSTRAP})`,
   ],
@@ -214,9 +243,12 @@ const FAULTS_OF_A_GAP: Faults = {
     'update gaps set after_block_hash = before_block_hash where id = (select max(id) from gaps)',
     'update gaps set before_block_hash = after_block_hash where id = (select max(id) from gaps)',
     `insert into gaps (after_block_hash, before_block_hash, reason) select a.hash, b.hash, ''
-     from chain_blocks c join blocks a on a.id = c.block_id join chain_blocks d on d.index = c.index + 1 join blocks b on b.id = d.block_id
+     from chain_blocks c join blocks a on a.id = c.block_id
+       join chain_blocks d on d.index = c.index + 1 join blocks b on b.id = d.block_id
      where c.index = 5`,
-    `update transaction_inputs set previous_transaction_id = null, previous_transaction_hash = e.transaction_id, amount = null, script_id = null
+    `update transaction_inputs
+      set previous_transaction_id = null, previous_transaction_hash = e.transaction_id,
+        amount = null, script_id = null
      from pre_bootstrap_transactions e where e.id = previous_transaction_id`,
   ],
 };
@@ -227,12 +259,15 @@ const FAULTS_OF_AN_EARLIER_BOOTSTRAP: Faults = {
     'delete from bootstrap_balances where script_id = (select max(script_id) from bootstrap_balances)',
     'update bootstrap_balances set balance = balance + 1 where script_id = (select max(script_id) from bootstrap_balances)',
     `update bootstrap_balances set balance = balance + case script_id when most then 1 else -1 end
-     from (select max(script_id) as most, min(script_id) as least from bootstrap_balances) ends where script_id in (most, least)`,
+     from (select max(script_id) as most, min(script_id) as least from bootstrap_balances) ends
+       where script_id in (most, least)`,
     'insert into bootstrap_balances select max(chain_index), 1, 1 from bootstrap_blocks',
     'update bootstrap_balances set chain_index = chain_index + 1',
     `with moved as (
-       select script_id, min(hour) as first, min(hour) - 1 as before, sum(change) as held from previous_balance_changes group by 1 having sum(change) > 0 limit 1),
-     given as (update previous_balance_changes h set change = h.change + held + 1 from moved where h.script_id = moved.script_id and hour = first)
+       select script_id, min(hour) as first, min(hour) - 1 as before, sum(change) as held
+         from previous_balance_changes group by 1 having sum(change) > 0 limit 1),
+     given as (update previous_balance_changes h set change = h.change + held + 1 from moved
+       where h.script_id = moved.script_id and hour = first)
      insert into previous_balance_changes select script_id, before, -held - 1 from moved`,
   ],
 };
@@ -329,7 +364,8 @@ describe('an index continued after a gap, with a reorg below the gap,', () => {
   });
 
   test.each([
-    `update blocks set merging_block_id = (select block_id from chain_blocks where index = 40), is_blue = true where id = ${MERGED}`,
+    `update blocks set merging_block_id = (select block_id from chain_blocks where index = 40),
+      is_blue = true where id = ${MERGED}`,
     `update transactions set accepting_index = 39 where id = ${ACCEPTED}`,
   ])('violates invariant 7 if a row names the former chain block: %s', async (statement) => {
     expect((await client.query(statement)).rowCount).toBe(1);

@@ -23,7 +23,8 @@ const STATEMENTS = [
   `insert into clusters (id, size, balance) select max(script_id) + 1, 2, 0 from balances`,
   `update cluster_members set parent_id = null, merge_id = null where script_id = ${A_LEAF}`,
   `update cluster_members set parent_id = script_id where script_id = ${A_LEAF}`,
-  `update cluster_members set parent_id = (select min(id) from clusters where id <> ${LARGEST}) where script_id = ${A_LEAF}`,
+  `update cluster_members set parent_id = (select min(id) from clusters where id <> ${LARGEST})
+    where script_id = ${A_LEAF}`,
   `update cluster_members set merge_id = ${LAST_MERGE} + 1 where script_id = ${A_LEAF}`,
   `update cluster_members set next_id = script_id where script_id = ${A_LEAF}`,
   `update cluster_members set previous_id = script_id where script_id = ${A_LEAF}`,
@@ -32,8 +33,10 @@ const STATEMENTS = [
   // These two rings lead into each other.
   `with swapped as (select a.id as one, b.id as other from clusters a, clusters b where a.id <> b.id limit 1)
    update cluster_members m set
-     next_id = case m.script_id when one then (select next_id from cluster_members where script_id = other)
-       when other then (select next_id from cluster_members where script_id = one) else m.next_id end,
+     next_id = case m.script_id when one
+       then (select next_id from cluster_members where script_id = other)
+       when other then (select next_id from cluster_members where script_id = one)
+         else m.next_id end,
      previous_id = case m.previous_id when one then other when other then one else m.previous_id end
    from swapped where m.script_id in (one, other) or m.previous_id in (one, other)`,
   `delete from cluster_members where script_id = ${A_LEAF}`,
@@ -52,11 +55,14 @@ const STATEMENTS = [
   `update attributions set name = 'another' where address = (select min(address) from tags)`,
   `delete from attributions where address = (select min(address) from tags)`,
   `insert into attributions (source_id, address, name, confidence_level)
-   select source_id, address, 'surer', 90 from attributions where address = (select min(address) from tags)`,
+   select source_id, address, 'surer', 90 from attributions
+     where address = (select min(address) from tags)`,
   `delete from tag_sources`,
   `delete from tag_labels where address = (select min(address) from tags)`,
-  `insert into held_merges values (1, 1, 1, (select min(id) from clusters), (select max(id) from clusters), 'merged', 1)`,
-  `insert into held_merges values (1, 1, 1, (select min(id) from clusters), (select max(id) from clusters), 'held', null, 1, 2, 2)`,
+  `insert into held_merges values (1, 1, 1, (select min(id) from clusters),
+    (select max(id) from clusters), 'merged', 1)`,
+  `insert into held_merges values (1, 1, 1, (select min(id) from clusters),
+    (select max(id) from clusters), 'held', null, 1, 2, 2)`,
   `insert into held_merge_repeats values (1, 1, 1)`,
 ];
 

@@ -45,15 +45,19 @@ const ACCEPTED_GENESIS = `
 function changeLastTemplate(is: 'null' | 'not null'): string {
   return `
     with event as (
-      select e.ctid as row, c.id, c.template_id as before, (select max(id) from program_templates where id is distinct from c.template_id) as other
+      select e.ctid as row, c.id, c.template_id as before,
+        (select max(id) from program_templates where id is distinct from c.template_id) as other
         from covenant_events e join covenants c on c.id = e.covenant_id
        where e.template_id is ${is}
          and not exists (
-           select from covenant_events l where l.covenant_id = e.covenant_id and (l.chain_index, l.position) > (e.chain_index, e.position))
+           select from covenant_events l
+             where l.covenant_id = e.covenant_id
+               and (l.chain_index, l.position) > (e.chain_index, e.position))
        limit 1),
     covenant as (update covenants c set template_id = other from event where c.id = event.id),
     counts as (
-      update program_templates t set covenant_count = covenant_count + case when t.id = other then 1 else -1 end
+      update program_templates t set covenant_count = covenant_count + case when t.id = other then 1
+        else -1 end
         from event where t.id = other or t.id = before)
     update covenant_events e set template_id = other from event where e.ctid = event.row`;
 }
@@ -63,17 +67,22 @@ function changeLastTemplate(is: 'null' | 'not null'): string {
  */
 const INVENTED_PROGRAM = `
   with revealed as (
-    select min(i.transaction_id) as id, min(i.index) as index, substring(s.script from 3 for 32) as hash
-      from scripts s join transaction_inputs i on i.script_id = s.id join transactions t on t.id = i.transaction_id
+    select min(i.transaction_id) as id, min(i.index) as index,
+      substring(s.script from 3 for 32) as hash
+      from scripts s join transaction_inputs i on i.script_id = s.id
+        join transactions t on t.id = i.transaction_id
      where s.type = 'scripthash' and t.accepted_variant is not null
        and not exists (select from programs p where p.hash = substring(s.script from 3 for 32))
      group by s.script having count(*) = 1 limit 1),
   spend as (
     select r.*, c.chain_time, coalesce(t.fee, 0) as fee
-      from revealed r join transactions t on t.id = r.id join chain_blocks c on c.index = t.accepting_index),
+      from revealed r join transactions t on t.id = r.id
+        join chain_blocks c on c.index = t.accepting_index),
   hours as (
-    insert into program_use_hours (hour, use, spends, fees) select (chain_time / 3600000)::integer, 4, 1, fee from spend
-    on conflict (hour, use) do update set spends = program_use_hours.spends + 1, fees = program_use_hours.fees + excluded.fees)
+    insert into program_use_hours (hour, use, spends, fees) select (chain_time / 3600000)::integer,
+      4, 1, fee from spend
+    on conflict (hour, use) do update
+      set spends = program_use_hours.spends + 1, fees = program_use_hours.fees + excluded.fees)
   insert into programs (transaction_id, first_seen, spend_count, index, length, uses, is_bare, hash)
   select id, chain_time, 1, index, 50, 4, false, hash from spend`;
 
@@ -86,7 +95,8 @@ const changes = [
   `update covenants set is_complete = false where id = ${LATEST}`,
   `update covenants set covenant_id = sha256(covenant_id) where id = ${LATEST}`,
   `delete from covenants where id = ${LATEST}`,
-  `insert into covenants (event_count, balance, first_seen, last_seen, utxo_count, is_complete, covenant_id) values (0, 0, 0, 0, 0, false, sha256(''))`,
+  `insert into covenants (event_count, balance, first_seen, last_seen, utxo_count, is_complete,
+    covenant_id) values (0, 0, 0, 0, 0, false, sha256(''))`,
   `update covenants set template_id = null where ${of('covenants', 'template_id is not null')}`,
   ...increase(
     'covenant_events',
@@ -94,19 +104,25 @@ const changes = [
     of('covenant_events', `kind = 'transition'`),
   ),
   `update covenant_events set kind = 'burn' where ${of('covenant_events', `kind = 'transition'`)}`,
-  `update covenant_events set previous_template_id = null where ${of('covenant_events', 'previous_template_id is not null')}`,
+  `update covenant_events set previous_template_id = null
+    where ${of('covenant_events', 'previous_template_id is not null')}`,
   `delete from covenant_events where ${of('covenant_events')}`,
   `update covenant_events set template_id = null where ${of('covenant_events', 'template_id is not null')}`,
   changeLastTemplate('not null'),
   changeLastTemplate('null'),
   `with event as (
-     select e.ctid as row, later.ctid as later, (select max(id) from program_templates where id not in (e.template_id, later.template_id)) as other
+     select e.ctid as row, later.ctid as later,
+       (select max(id) from program_templates
+         where id not in (e.template_id, later.template_id)) as other
        from covenant_events e
        join lateral (
-         select ctid, template_id from covenant_events l where l.covenant_id = e.covenant_id and (l.chain_index, l.position) > (e.chain_index, e.position)
+         select ctid, template_id from covenant_events l
+           where l.covenant_id = e.covenant_id
+             and (l.chain_index, l.position) > (e.chain_index, e.position)
           order by l.chain_index, l.position limit 1) later on true
       where e.template_id is not null and later.template_id is not null limit 1),
-   following as (update covenant_events e set previous_template_id = other from event where e.ctid = event.later)
+   following as (update covenant_events e set previous_template_id = other from event
+     where e.ctid = event.later)
    update covenant_events e set template_id = other from event where e.ctid = event.row`,
   ...increase('covenant_hours', 'events', of('covenant_hours')),
   `delete from covenant_hours where ${of('covenant_hours', 'events > 0')}`,
@@ -118,10 +134,13 @@ const changes = [
   `update programs set is_bare = not is_bare where ${of('programs')}`,
   `update programs set script_id = null where ${of('programs', 'is_bare')}`,
   `with two as (
-     select min(hash) as one, max(hash) as other from programs where spend_count > 0 group by template_id having count(*) > 1 limit 1)
-   update programs set spend_count = spend_count + case when hash = one then 1 else -1 end from two where hash in (one, other)`,
+     select min(hash) as one, max(hash) as other from programs where spend_count > 0
+       group by template_id having count(*) > 1 limit 1)
+   update programs set spend_count = spend_count + case when hash = one then 1 else -1 end from two
+     where hash in (one, other)`,
   `insert into programs (transaction_id, first_seen, spend_count, script_id, index, length, uses, is_bare, hash)
-   select transaction_id, first_seen, spend_count, script_id, index, length, uses, is_bare, sha256(hash) from programs
+   select transaction_id, first_seen, spend_count, script_id, index, length, uses, is_bare,
+     sha256(hash) from programs
     where ${of('programs', 'is_bare and spend_count = 0')}`,
   INVENTED_PROGRAM,
   `update programs set template_id = null where ${of('programs', 'template_id is not null')}`,
@@ -138,9 +157,11 @@ const changes = [
     `'{}'`,
   ].map(
     (events) =>
-      `update removed_chain_blocks set covenant_events = ${events} where ${of('removed_chain_blocks', 'covenant_events is not null')}`,
+      `update removed_chain_blocks set covenant_events = ${events}
+        where ${of('removed_chain_blocks', 'covenant_events is not null')}`,
   ),
-  `update removed_chain_blocks set covenant_events = jsonb_set(covenant_events, '{0,3}', '"00"') where covenant_events is not null`,
+  `update removed_chain_blocks set covenant_events = jsonb_set(covenant_events, '{0,3}', '"00"')
+    where covenant_events is not null`,
   ...increase('program_templates', 'program_count spend_count covenant_count first_seen', of('program_templates')),
   ...increase('program_use_hours', 'spends fees', of('program_use_hours', 'spends > 0')),
   `delete from program_use_hours where ${of('program_use_hours', 'spends > 0')}`,

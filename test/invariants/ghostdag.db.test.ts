@@ -35,7 +35,8 @@ describe('invariant 7, of mergesets and colours', () => {
   test.each([
     [
       'the selected parent of a chain block',
-      `update blocks set selected_parent_id = ${OTHER_PARENT} where id = (${CHAIN} and cardinality(merge_set_blues) > 1)`,
+      `update blocks set selected_parent_id = ${OTHER_PARENT}
+        where id = (${CHAIN} and cardinality(merge_set_blues) > 1)`,
     ],
     [
       'the selected parent of a block off the chain',
@@ -45,7 +46,9 @@ describe('invariant 7, of mergesets and colours', () => {
     [
       'the selected parent with the first blue',
       `update blocks set selected_parent_id = ${OTHER_PARENT},
-      merge_set_blues = array[${OTHER_PARENT}, selected_parent_id] || array_remove(merge_set_blues[2:], ${OTHER_PARENT}) where id = (${BESIDE} and cardinality(merge_set_blues) > 1)`,
+      merge_set_blues = array[${OTHER_PARENT},
+        selected_parent_id] || array_remove(merge_set_blues[2:], ${OTHER_PARENT})
+          where id = (${BESIDE} and cardinality(merge_set_blues) > 1)`,
     ],
     [
       'a selected parent that is no parent',
@@ -53,11 +56,13 @@ describe('invariant 7, of mergesets and colours', () => {
     ],
     [
       'a blue that is left out',
-      `update blocks set merge_set_blues = trim_array(merge_set_blues, 1) where id = (${BESIDE} and cardinality(merge_set_blues) > 1)`,
+      `update blocks set merge_set_blues = trim_array(merge_set_blues, 1)
+        where id = (${BESIDE} and cardinality(merge_set_blues) > 1)`,
     ],
     [
       'a red that is left out',
-      `update blocks set merge_set_reds = trim_array(merge_set_reds, 1) where id = (${CHAIN} and merge_set_reds <> '{}')`,
+      `update blocks set merge_set_reds = trim_array(merge_set_reds, 1)
+        where id = (${CHAIN} and merge_set_reds <> '{}')`,
     ],
     [
       'a red that was merged before',
@@ -65,11 +70,13 @@ describe('invariant 7, of mergesets and colours', () => {
     ],
     [
       'a red of the future',
-      `update blocks set merge_set_reds = merge_set_reds || (select max(id) from blocks) where id = (select min(id) + 50 from blocks)`,
+      `update blocks set merge_set_reds = merge_set_reds || (select max(id) from blocks)
+        where id = (select min(id) + 50 from blocks)`,
     ],
     [
       'a block that is blue and red',
-      `update blocks set merge_set_reds = merge_set_reds || merge_set_blues[2] where id = (${BESIDE} and cardinality(merge_set_blues) > 1)`,
+      `update blocks set merge_set_reds = merge_set_reds || merge_set_blues[2]
+        where id = (${BESIDE} and cardinality(merge_set_blues) > 1)`,
     ],
     [
       'blues out of order',
@@ -89,14 +96,18 @@ describe('invariant 7, of mergesets and colours', () => {
     [
       'a red and a blue in place of each other',
       `with swapped as (
-        select id, blue, red from blocks, unnest(merge_set_blues[2:]) blue, unnest(merge_set_reds) red where is_chain_block order by id desc limit 1),
+        select id, blue, red from blocks, unnest(merge_set_blues[2:]) blue,
+          unnest(merge_set_reds) red where is_chain_block order by id desc limit 1),
       changed as (
         select swapped.id,
-          array(select b.id from unnest(array_replace(merge_set_blues, blue, red)) m (id) join blocks b on b.id = m.id
+          array(select b.id from unnest(array_replace(merge_set_blues, blue, red)) m (id)
+            join blocks b on b.id = m.id
                 order by b.id <> blocks.selected_parent_id, b.blue_work, b.hash) as blues,
-          array(select b.id from unnest(array_replace(merge_set_reds, red, blue)) m (id) join blocks b on b.id = m.id order by b.blue_work, b.hash) as reds
+          array(select b.id from unnest(array_replace(merge_set_reds, red, blue)) m (id)
+            join blocks b on b.id = m.id order by b.blue_work, b.hash) as reds
         from swapped join blocks using (id))
-      update blocks set merge_set_blues = blues, merge_set_reds = reds from changed where changed.id = blocks.id`,
+      update blocks set merge_set_blues = blues, merge_set_reds = reds from changed
+        where changed.id = blocks.id`,
     ],
     ['blue score', `update blocks set blue_score = blue_score + 1 where id = (${BESIDE})`],
     ['blue work', `update blocks set blue_work = blue_work + 1 where id = (${BESIDE})`],

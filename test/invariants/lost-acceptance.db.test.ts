@@ -23,7 +23,8 @@ const LOSE = `
     update chain_blocks set accepted_transactions = array_remove(accepted_transactions, lost.id)
     from lost where lost.id = any (accepted_transactions)
   )
-  update transactions set accepting_index = null, accepted_variant = null from lost where transactions.id = lost.id`;
+  update transactions set accepting_index = null, accepted_variant = null from lost
+    where transactions.id = lost.id`;
 
 let harness: Harness;
 beforeAll(async () => {

@@ -52,19 +52,23 @@ const VISIBLE = `
 
 const SECTIONS: Record<string, string> = {
   checkpoint: `
-    select json_build_array(m.network, sink.hash, c.circulating_sompi, c.first_catch_up, c.chain_index,
-      array(select b.hash::text from unnest(c.virtual_merge_set) as tail (id) join blocks b on b.id = tail.id order by 1))
+    select json_build_array(m.network, sink.hash, c.circulating_sompi,
+      c.first_catch_up, c.chain_index,
+      array(select b.hash::text from unnest(c.virtual_merge_set) as tail (id)
+        join blocks b on b.id = tail.id order by 1))
     from checkpoint c join blocks sink on sink.id = c.block_id cross join meta m`,
 
   gaps: `select json_build_array(after_block_hash, before_block_hash, reason) from gaps`,
 
   starts: `
-    select json_build_array(s.chain_index, b.hash, s.utxo_count, s.utxo_sompi) from bootstrap_blocks s join blocks b on b.id = s.block_id`,
+    select json_build_array(s.chain_index, b.hash, s.utxo_count, s.utxo_sompi)
+      from bootstrap_blocks s join blocks b on b.id = s.block_id`,
 
   'UTXOs of the start': `
-    select json_build_array(t.transaction_id, u.index, s.version, s.script, s.type, s.address, u.amount, u.block_daa_score,
-      u.is_coinbase, u.covenant_id)
-    from bootstrap_utxos u left join known_transactions t on t.id = u.transaction_id left join scripts s on s.id = u.script_id`,
+    select json_build_array(t.transaction_id, u.index, s.version, s.script, s.type, s.address,
+      u.amount, u.block_daa_score, u.is_coinbase, u.covenant_id)
+    from bootstrap_utxos u left join known_transactions t on t.id = u.transaction_id
+      left join scripts s on s.id = u.script_id`,
 
   'transactions before a start': `select json_build_array(transaction_id) from pre_bootstrap_transactions`,
 
@@ -76,15 +80,20 @@ const SECTIONS: Record<string, string> = {
     )`,
 
   indexes: `
-    select json_build_array(pg_get_indexdef(i.indexrelid)) from pg_index i join pg_class r on r.oid = i.indrelid
+    select json_build_array(pg_get_indexdef(i.indexrelid)) from pg_index i
+      join pg_class r on r.oid = i.indrelid
     where r.relnamespace = 'public'::regnamespace and not r.relispartition`,
 
   blocks: `
-    select json_build_array(b.hash, b.version, b.parents_by_level, b.hash_merkle_root, b.accepted_id_merkle_root, b.utxo_commitment,
-      b.timestamp, b.bits, b.nonce, b.daa_score, b.blue_work, b.blue_score, b.pruning_point, selected.hash,
-      array(select m.hash from unnest(b.merge_set_blues) with ordinality u (id, n) left join known_blocks m on m.id = u.id order by u.n),
-      array(select m.hash from unnest(b.merge_set_reds) with ordinality u (id, n) left join known_blocks m on m.id = u.id order by u.n),
-      array(select p.hash from block_parents bp left join known_blocks p on p.id = bp.parent_id where bp.block_id = b.id order by bp.index),
+    select json_build_array(b.hash, b.version, b.parents_by_level, b.hash_merkle_root,
+      b.accepted_id_merkle_root, b.utxo_commitment, b.timestamp, b.bits, b.nonce, b.daa_score,
+      b.blue_work, b.blue_score, b.pruning_point, selected.hash,
+      array(select m.hash from unnest(b.merge_set_blues) with ordinality u (id, n)
+        left join known_blocks m on m.id = u.id order by u.n),
+          array(select m.hash from unnest(b.merge_set_reds) with ordinality u (id, n)
+            left join known_blocks m on m.id = u.id order by u.n),
+      array(select p.hash from block_parents bp left join known_blocks p on p.id = bp.parent_id
+        where bp.block_id = b.id order by bp.index),
       b.is_chain_block, merging.hash, b.is_blue, miner.version, miner.script, b.subsidy)
     from visible b
     left join scripts miner on miner.id = b.miner_script_id
@@ -97,7 +106,8 @@ const SECTIONS: Record<string, string> = {
 
   'transactions off the chain with an acceptance': `
     select json_build_array(t.transaction_id) from transactions t
-    where t.id not in (select transaction_id from carried) and (t.accepting_index is not null or t.accepted_variant is not null)`,
+    where t.id not in (select transaction_id from carried)
+      and (t.accepting_index is not null or t.accepted_variant is not null)`,
 
   chain: `
     select json_build_array(c.index, b.hash, c.daa_score, c.timestamp, c.chain_time, array(
@@ -106,41 +116,51 @@ const SECTIONS: Record<string, string> = {
     from chain_blocks c join blocks b on b.id = c.block_id`,
 
   'contents of blocks': `
-    select json_build_array(visible.hash, bt.index, t.transaction_id, coalesce(variant.hash, t.hash))
+    select json_build_array(visible.hash, bt.index, t.transaction_id,
+      coalesce(variant.hash, t.hash))
     from visible join block_transactions bt on bt.block_id = visible.id
     join transactions t on t.id = bt.transaction_id
-    left join transaction_variants variant on variant.transaction_id = bt.transaction_id and variant.variant = bt.variant`,
+    left join transaction_variants variant on variant.transaction_id = bt.transaction_id
+      and variant.variant = bt.variant`,
 
   transactions: `
-    select json_build_array(t.transaction_id, t.version, t.lock_time, s.subnetwork_id, t.gas, t.payload, accepting.hash,
-      case when uncertain.id is null
-        then json_build_array(case t.accepted_variant when 0 then t.hash else accepted.hash end, t.accepted_variant is null) end,
+    select json_build_array(t.transaction_id, t.version, t.lock_time, s.subnetwork_id, t.gas,
+      t.payload, accepting.hash, case when uncertain.id is null
+        then json_build_array(case t.accepted_variant when 0 then t.hash
+          else accepted.hash end, t.accepted_variant is null) end,
       case when not exists (
-        select from transaction_inputs i left join known_transactions previous on previous.id = i.previous_transaction_id
+        select from transaction_inputs i
+          left join known_transactions previous on previous.id = i.previous_transaction_id
         where i.transaction_id = t.id and previous.existed is not true
-      ) then case when t.accepting_index is null and t.subnetwork_id <> 1 then inputs_minus_outputs(t.id) else t.fee end end)
+      ) then case when t.accepting_index is null and t.subnetwork_id <> 1
+        then inputs_minus_outputs(t.id) else t.fee end end)
     from transactions t
     join subnetworks s on s.id = t.subnetwork_id
     left join chain_blocks accepting on accepting.index = t.accepting_index
-    left join transaction_variants accepted on accepted.transaction_id = t.id and accepted.variant = t.accepted_variant
+    left join transaction_variants accepted on accepted.transaction_id = t.id
+      and accepted.variant = t.accepted_variant
     left join uncertain on uncertain.id = t.id
     where t.id in (select transaction_id from carried)`,
 
   variants: `
-    select json_build_array(t.transaction_id, coalesce(variant.hash, t.hash), coalesce(variant.storage_mass, t.storage_mass),
+    select json_build_array(t.transaction_id, coalesce(variant.hash, t.hash),
+      coalesce(variant.storage_mass, t.storage_mass),
       coalesce(variant.compute_mass, t.compute_mass), array(
-        select json_build_array(coalesce(own.signature_script, i.signature_script), coalesce(own.sig_op_count, i.sig_op_count),
+        select json_build_array(coalesce(own.signature_script, i.signature_script),
+          coalesce(own.sig_op_count, i.sig_op_count),
           coalesce(own.compute_budget, i.compute_budget))
         from transaction_inputs i left join transaction_variant_inputs own
-          on own.transaction_id = i.transaction_id and own.variant = carried.variant and own.index = i.index
+          on own.transaction_id = i.transaction_id and own.variant = carried.variant
+            and own.index = i.index
         where i.transaction_id = t.id order by i.index))
     from carried
     join transactions t on t.id = carried.transaction_id
-    left join transaction_variants variant on variant.transaction_id = carried.transaction_id and variant.variant = carried.variant`,
+    left join transaction_variants variant on variant.transaction_id = carried.transaction_id
+      and variant.variant = carried.variant`,
 
   inputs: `
-    select json_build_array(t.transaction_id, i.index, coalesce(previous.transaction_id, i.previous_transaction_hash),
-      i.previous_index, i.sequence,
+    select json_build_array(t.transaction_id, i.index,
+      coalesce(previous.transaction_id, i.previous_transaction_hash), i.previous_index, i.sequence,
       case when previous.existed then json_build_array(i.amount, s.version, s.script) end)
     from transaction_inputs i
     join transactions t on t.id = i.transaction_id
@@ -149,8 +169,8 @@ const SECTIONS: Record<string, string> = {
     where i.transaction_id in (select transaction_id from carried)`,
 
   outputs: `
-    select json_build_array(t.transaction_id, o.index, o.amount, s.version, s.script, s.type, s.address,
-      o.covenant_authorizing_input, o.covenant_id)
+    select json_build_array(t.transaction_id, o.index, o.amount, s.version, s.script,
+      s.type, s.address, o.covenant_authorizing_input, o.covenant_id)
     from transaction_outputs o
     join transactions t on t.id = o.transaction_id
     left join scripts s on s.id = o.script_id
@@ -161,30 +181,37 @@ const SECTIONS: Record<string, string> = {
     from address_transactions a
     join scripts s on s.id = a.script_id
     join transactions t on t.id = a.transaction_id
-    where t.accepting_index is not null or t.id in (select transaction_id from carried) and not exists (
-      select from transaction_inputs i left join known_transactions previous on previous.id = i.previous_transaction_id
+    where t.accepting_index is not null or t.id in (select transaction_id from carried)
+      and not exists (
+      select from transaction_inputs i
+        left join known_transactions previous on previous.id = i.previous_transaction_id
       where i.transaction_id = t.id and previous.existed is not true)`,
 
   utxos: `
-    select json_build_array(t.transaction_id, u.index, s.version, s.script, u.amount, u.block_daa_score, u.is_coinbase, u.covenant_id)
-    from utxos u left join known_transactions t on t.id = u.transaction_id left join scripts s on s.id = u.script_id`,
+    select json_build_array(t.transaction_id, u.index, s.version, s.script, u.amount,
+      u.block_daa_score, u.is_coinbase, u.covenant_id)
+    from utxos u left join known_transactions t on t.id = u.transaction_id
+      left join scripts s on s.id = u.script_id`,
 
   balances: `
     select json_build_array(s.version, s.script, b.balance, b.utxo_count)
-    from balances b left join scripts s on s.id = b.script_id where b.utxo_count <> 0 or b.balance <> 0`,
+    from balances b left join scripts s on s.id = b.script_id
+      where b.utxo_count <> 0 or b.balance <> 0`,
 
   'rollups of scripts': `
-    select json_build_array(s.version, s.script, b.accepted_count, b.receiving_count, b.sending_count, b.coinbase_count, b.received, b.sent,
-      b.first_seen, b.last_seen)
-    from balances b left join scripts s on s.id = b.script_id where b.accepted_count <> 0 or b.first_seen is not null`,
+    select json_build_array(s.version, s.script, b.accepted_count, b.receiving_count,
+      b.sending_count, b.coinbase_count, b.received, b.sent, b.first_seen, b.last_seen)
+    from balances b left join scripts s on s.id = b.script_id
+      where b.accepted_count <> 0 or b.first_seen is not null`,
 
   intervals: `
-    select json_build_array(length, start, chain_blocks, blocks, red_blocks, transactions, fees, volume, minted, supply, active_scripts,
-      new_scripts, work)
+    select json_build_array(length, start, chain_blocks, blocks, red_blocks, transactions, fees,
+      volume, minted, supply, active_scripts, new_scripts, work)
     from network_intervals`,
 
   lanes: `
-    select json_build_array(n.subnetwork_id, l.transaction_count, l.gas, l.fees, l.first_seen, l.last_seen)
+    select json_build_array(n.subnetwork_id, l.transaction_count, l.gas, l.fees,
+      l.first_seen, l.last_seen)
     from lanes l left join subnetworks n on n.id = l.subnetwork_id`,
 
   'hours of lanes': `
@@ -194,37 +221,44 @@ const SECTIONS: Record<string, string> = {
   inscriptions: `
     select json_build_array(t.transaction_id, i.input, s.script, k.protocol, k.operation, k.tick)
     from inscriptions i join inscription_kinds k on k.id = i.kind_id
-    left join transactions t on t.id = i.transaction_id left join scripts s on s.id = i.owner_script_id
+    left join transactions t on t.id = i.transaction_id
+      left join scripts s on s.id = i.owner_script_id
     where i.transaction_id not in (select id from uncertain)`,
 
   'kinds of inscriptions': `
     select json_build_array(protocol, operation, tick) from inscription_kinds k
-    where exists (select from inscriptions i where i.kind_id = k.id and i.transaction_id not in (select id from uncertain))`,
+    where exists (select from inscriptions i
+      where i.kind_id = k.id and i.transaction_id not in (select id from uncertain))`,
 
   'changes of balances': `
     select json_build_array(s.version, s.script, c.hour, c.change)
     from balance_changes c left join scripts s on s.id = c.script_id where c.change <> 0`,
 
   covenants: `
-    select json_build_array(c.covenant_id, c.event_count, c.balance, c.first_seen, c.last_seen, c.utxo_count, c.is_complete) from covenants c`,
+    select json_build_array(c.covenant_id, c.event_count, c.balance, c.first_seen, c.last_seen,
+      c.utxo_count, c.is_complete) from covenants c`,
 
   'geneses of covenants': `
     select json_build_array(c.covenant_id, genesis.transaction_id)
     from covenants c join known_transactions genesis on genesis.id = c.genesis_transaction_id`,
 
   'events of covenants': `
-    select json_build_array(e.chain_index, e.position, c.covenant_id, t.transaction_id, e.kind, e.previous_seen)
-    from covenant_events e left join covenants c on c.id = e.covenant_id left join known_transactions t on t.id = e.transaction_id`,
+    select json_build_array(e.chain_index, e.position, c.covenant_id, t.transaction_id, e.kind,
+      e.previous_seen)
+    from covenant_events e left join covenants c on c.id = e.covenant_id
+      left join known_transactions t on t.id = e.transaction_id`,
 
   'hours of covenants': `select json_build_array(hour, kind, events) from covenant_hours where events <> 0`,
 
   // Spends may be in a variant that is not known.
   'templates of covenants': `
     select json_build_array(c.covenant_id, t.template)
-    from covenants c join program_templates t on t.id = c.template_id where not exists (select from uncertain)`,
+    from covenants c join program_templates t on t.id = c.template_id
+      where not exists (select from uncertain)`,
 
   'templates of events': `
-    select json_build_array(e.chain_index, e.position, c.covenant_id, own.template, previous.template)
+    select json_build_array(e.chain_index, e.position, c.covenant_id, own.template,
+      previous.template)
     from covenant_events e
     join covenants c on c.id = e.covenant_id
     left join program_templates own on own.id = e.template_id
@@ -232,7 +266,8 @@ const SECTIONS: Record<string, string> = {
     where not exists (select from uncertain)`,
 
   programs: `
-    select json_build_array(p.hash, p.first_seen, p.spend_count, p.length, p.uses, p.is_bare, p.kcc_template, template.template)
+    select json_build_array(p.hash, p.first_seen, p.spend_count, p.length, p.uses, p.is_bare,
+      p.kcc_template, template.template)
     from programs p left join program_templates template on template.id = p.template_id
     where not exists (select from uncertain)`,
 
@@ -242,11 +277,13 @@ const SECTIONS: Record<string, string> = {
     where not exists (select from uncertain)`,
 
   'templates of programs': `
-    select json_build_array(template, program_count, spend_count, covenant_count, first_seen) from program_templates
+    select json_build_array(template, program_count, spend_count, covenant_count, first_seen)
+      from program_templates
     where not exists (select from uncertain)`,
 
   'spends of programs': `
-    select json_build_array(hour, use, spends, fees) from program_use_hours where spends <> 0 and not exists (select from uncertain)`,
+    select json_build_array(hour, use, spends, fees) from program_use_hours
+      where spends <> 0 and not exists (select from uncertain)`,
 };
 
 /**
@@ -269,7 +306,8 @@ export async function findOpenVariants(
      from checkpoint
      join chain_blocks c on c.index > checkpoint.chain_index - $1::float8
      join transactions t on t.accepting_index = c.index
-     where t.accepted_variant is null and t.id in (select transaction_id from transaction_variants)`,
+     where t.accepted_variant is null
+       and t.id in (select transaction_id from transaction_variants)`,
     [chainBlocks],
   );
   return rows.map((row) => row.transaction_id);

@@ -206,7 +206,8 @@ export const INDEX_MUTANTS: readonly Mutant[] = [
   {
     name: 'balances-insert-without-the-tag-flag',
     file: 'packages/state/src/balances/write.ts',
-    find: 'exists (select from scripts s join tags t on t.address = s.address where s.id = changed.script_id))',
+    find: `exists (select from scripts s join tags t on t.address = s.address
+                 where s.id = changed.script_id))`,
     replace: 'false)',
     tests: ['test/simulation/tags.db.test.ts'],
   },
@@ -251,8 +252,9 @@ export const INDEX_MUTANTS: readonly Mutant[] = [
   {
     name: 'retention-does-not-wait-for-clustering',
     file: 'packages/indexer/src/retention/cut-point.ts',
-    find: 'g.first_index > latest.chain_index and g.first_index <= clustering.chain_index',
-    replace: 'g.first_index > latest.chain_index',
+    find: `
+         and g.first_index <= clustering.chain_index`,
+    replace: '',
     tests: [RETENTION],
   },
   {

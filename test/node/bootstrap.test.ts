@@ -64,12 +64,16 @@ const AT_REST_MS = 3_000;
 const FATAL = 1;
 
 const SELECT_INPUTS = `
-  select count(*)::int as inputs from transaction_inputs i join pre_bootstrap_transactions e on e.id = i.previous_transaction_id`;
+  select count(*)::int as inputs from transaction_inputs i
+    join pre_bootstrap_transactions e on e.id = i.previous_transaction_id`;
 const SELECT_START = `
-  select encode(b.hash, 'hex') as hash, s.utxo_count from bootstrap_blocks s join blocks b on b.id = s.block_id order by s.chain_index`;
+  select encode(b.hash, 'hex') as hash, s.utxo_count from bootstrap_blocks s
+    join blocks b on b.id = s.block_id order by s.chain_index`;
 const COUNT_VISIBLE = `
-  select (select count(*) from chain_blocks) + (select count(*) from blocks) + (select count(*) from bootstrap_blocks)
-    + (select count(*) from bootstrap_utxos) + (select count(*) from utxos) + (select count(*) from checkpoint) as rows`;
+  select (select count(*) from chain_blocks) + (select count(*) from blocks) + (select count(*)
+    from bootstrap_blocks)
+    + (select count(*) from bootstrap_utxos) + (select count(*) from utxos) + (select count(*)
+      from checkpoint) as rows`;
 
 describe.skipIf(findKaspad() === undefined)('a bootstrap at a pruning point', () => {
   let peer: Peer;

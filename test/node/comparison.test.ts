@@ -218,8 +218,10 @@ describe.skipIf(isWithoutNode)('the API against a real node', () => {
       const { rows } = await indexed.pool.query<{ block: string; hash: string; is_accepted: boolean }>(
         `select encode(b.hash, 'hex') as block, encode(coalesce(variant.hash, t.hash), 'hex') as hash,
          bt.variant = t.accepted_variant as is_accepted
-       from transactions t join block_transactions bt on bt.transaction_id = t.id join blocks b on b.id = bt.block_id
-       left join transaction_variants variant on variant.transaction_id = t.id and variant.variant = bt.variant
+       from transactions t join block_transactions bt on bt.transaction_id = t.id
+         join blocks b on b.id = bt.block_id
+       left join transaction_variants variant on variant.transaction_id = t.id
+         and variant.variant = bt.variant
        where t.transaction_id = $1`,
         [fromHex(transactionId)],
       );

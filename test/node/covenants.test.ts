@@ -83,10 +83,12 @@ async function expectFacts(index: Index, peer: Peer, facts: CovenantFacts): Prom
 
 async function readIndexed(pool: Pick<Pool, 'query'>): Promise<CovenantFacts> {
   const { rows: events } = await pool.query<{ covenantId: string; transactionId: string; kind: string }>(
-    `select covenant_id as "covenantId", transaction_id as "transactionId", kind from kaspa.covenant_events order by chain_index, position`,
+    `select covenant_id as "covenantId", transaction_id as "transactionId", kind
+      from kaspa.covenant_events order by chain_index, position`,
   );
   const { rows: utxos } = await pool.query<{ key: string; covenantId: string; amount: bigint }>(
-    `select transaction_id || ':' || index as key, covenant_id as "covenantId", amount_sompi as amount from kaspa.covenant_utxos`,
+    `select transaction_id || ':' || index as key, covenant_id as "covenantId",
+      amount_sompi as amount from kaspa.covenant_utxos`,
   );
   const { rows: programs } = await pool.query<{ hash: string }>('select hash from kaspa.programs where not is_bare');
   return {

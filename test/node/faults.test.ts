@@ -97,7 +97,8 @@ describe.skipIf(findKaspad() === undefined)('an indexer', () => {
     await sleep(2);
     const { rowCount } = await database.pool.query(
       `select pg_terminate_backend(pid) from pg_stat_activity
-       where datname = current_database() and application_name = 'kasgres indexer' and backend_xid is not null`,
+       where datname = current_database() and application_name = 'kasgres indexer'
+         and backend_xid is not null`,
     );
     return rowCount ?? 0;
   }

@@ -45,9 +45,11 @@ interface Gap {
 }
 
 const SELECT_GAPS = `
-  select encode(after_block_hash, 'hex') as after, encode(before_block_hash, 'hex') as before, reason from gaps order by recorded_at`;
+  select encode(after_block_hash, 'hex') as after, encode(before_block_hash, 'hex') as before,
+    reason from gaps order by recorded_at`;
 const SELECT_BOOTSTRAPS = `
-  select s.chain_index, encode(b.hash, 'hex') as hash from bootstrap_blocks s join blocks b on b.id = s.block_id order by s.chain_index`;
+  select s.chain_index, encode(b.hash, 'hex') as hash from bootstrap_blocks s
+    join blocks b on b.id = s.block_id order by s.chain_index`;
 
 describe.skipIf(findKaspad() === undefined)('an indexer that was away for too long', () => {
   let peer: Peer;

@@ -322,9 +322,12 @@ export async function expectStateOfNode(index: Index, peer: Peer, loads: readonl
   expect(firstDifference(expected, await storedState(pool, { addressedOnly: true }))).toBeUndefined();
   const { rows } = await pool.query<{ circulating: bigint; held: bigint; addressed: bigint; unresolved: number }>(
     `select c.circulating_sompi as circulating, (select sum(balance)::bigint from balances) as held,
-       (select sum(balance)::bigint from balances join scripts s on s.id = script_id where s.address is not null) as addressed,
-       (select count(*)::int from transaction_inputs i join transactions t on t.id = i.transaction_id
-        where t.accepting_index is not null and (i.amount is null or i.script_id is null or t.fee is null)) as unresolved
+       (select sum(balance)::bigint from balances join scripts s on s.id = script_id
+         where s.address is not null) as addressed,
+       (select count(*)::int from transaction_inputs i
+         join transactions t on t.id = i.transaction_id
+        where t.accepting_index is not null
+          and (i.amount is null or i.script_id is null or t.fee is null)) as unresolved
      from checkpoint c`,
   );
   const addressed = [...balances.values()].reduce((sum, balance) => sum + balance, 0n);

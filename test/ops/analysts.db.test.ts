@@ -139,7 +139,8 @@ test('it lets an analyst read every view without the schema name and call every 
     );
     expect(rows.length).toBeGreaterThan(20);
     for (const { name } of rows) await client.query(`select * from ${name} limit 1`);
-    const functions = `select schema_version() as version, balance_at('x', now()) as balance, automatic_labels('x') as labels`;
+    const functions = `select schema_version() as version, balance_at('x', now()) as balance,
+      automatic_labels('x') as labels`;
     expect((await client.query(functions)).rows).toEqual([{ version: 1, balance: null, labels: null }]);
   });
 });

@@ -184,8 +184,10 @@ test.runIf(hasPsql)(
         expect(response.status).toBe(200);
         const { rows } = await database.pool.query<{ usename: string; is_free: boolean }>(
           `select distinct usename, (r.rolsuper or r.rolcreaterole or r.rolcreatedb or r.rolbypassrls
-                  or pg_has_role(r.oid, (select datdba from pg_database where datname = current_database()), 'member')) as is_free
-           from pg_stat_activity s join pg_roles r on r.oid = s.usesysid where application_name ~ '^kasgres (indexer|api|clustering)'`,
+                  or pg_has_role(r.oid, (select datdba from pg_database
+                    where datname = current_database()), 'member')) as is_free
+           from pg_stat_activity s join pg_roles r on r.oid = s.usesysid
+             where application_name ~ '^kasgres (indexer|api|clustering)'`,
         );
         expect(rows.sort((a, b) => (a.usename < b.usename ? -1 : 1))).toEqual([
           { usename: 'api', is_free: false },

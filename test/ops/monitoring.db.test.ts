@@ -173,7 +173,8 @@ describe.skipIf(binary === undefined)('in Prometheus', () => {
 
   test('it fires the gap alert after a gap was recorded', async () => {
     await database.pool.query(
-      `insert into gaps (after_block_hash, before_block_hash, reason) select hash, hash, 'A test wrote this.' from blocks limit 1`,
+      `insert into gaps (after_block_hash, before_block_hash, reason) select hash, hash,
+        'A test wrote this.' from blocks limit 1`,
     );
     await indexer.stop();
     indexer = startTheIndexer();

@@ -153,7 +153,8 @@ describe('the programs under their own logins', () => {
     }
     await program.stop();
     const { rows } = await database.pool.query(
-      `select (select sum(requests) from api_key_usage)::integer as requests, (select count(*) from rate_limits)::integer as windows`,
+      `select (select sum(requests) from api_key_usage)::integer as requests,
+        (select count(*) from rate_limits)::integer as windows`,
     );
     expect(rows).toEqual([{ requests: 3, windows: 1 }]);
     expect(program.output()).not.toContain('permission denied');
@@ -233,7 +234,10 @@ describe('privileges that the logins lack', () => {
 
   test('it lets kasgres_api read the chain and tags', async () => {
     const { rows } = await database.pool.query<{ tablename: string }>(
-      `select tablename from pg_tables where schemaname = 'public' and tablename !~ '_[0-9]+$' and tablename not in ('api_keys', 'api_key_usage', 'rate_limits', 'webhooks', 'webhook_deliveries', 'analysts')`,
+      `select tablename from pg_tables
+        where schemaname = 'public' and tablename !~ '_[0-9]+$'
+          and tablename not in ('api_keys', 'api_key_usage', 'rate_limits', 'webhooks',
+            'webhook_deliveries', 'analysts')`,
     );
     const names = rows.map(({ tablename }) => tablename);
     expect(names).toEqual(

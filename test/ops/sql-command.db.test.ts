@@ -35,7 +35,8 @@ beforeAll(async () => {
     `select format('alter database %I owner to ${logins.owner}', current_database()) as statement
      union all select 'alter schema kaspa owner to ${logins.owner}'
      union all select format('alter table %s owner to ${logins.owner}', oid::regclass) from pg_class
-      where relkind in ('r', 'v') and relnamespace in ('kaspa'::regnamespace, 'public'::regnamespace)
+      where relkind in ('r', 'v')
+        and relnamespace in ('kaspa'::regnamespace, 'public'::regnamespace)
         and pg_get_userbyid(relowner) <> 'kasgres_indexer'`,
   );
   for (const { statement } of rows) await pool.query(statement);
@@ -83,7 +84,8 @@ async function describeDatabase(): Promise<unknown> {
   const { rows } = await database.pool.query(
     `select (select array_agg(address || name order by 1) from tags) as tags,
             (select count(*)::integer from pg_class) as relations,
-            (select array_agg(rolname order by 1) from pg_roles where rolname like 'kasgres_sql_%' or rolname = 'mallory') as roles,
+            (select array_agg(rolname order by 1) from pg_roles
+              where rolname like 'kasgres_sql_%' or rolname = 'mallory') as roles,
             (select count(*)::integer from pg_largeobject_metadata) as large_objects,
             pg_is_in_recovery() as recovery, current_setting('deadlock_timeout') as setting`,
   );
@@ -103,7 +105,8 @@ const ATTEMPTS: string[] = [
   `set session characteristics as transaction read write;\n${WRITE}`,
   `commit and chain;\nset transaction read write;\n${WRITE}\ncommit;`,
   `reset role;\nreset session authorization;\nset role kasgres_indexer;\nset default_transaction_read_only = off;\n${WRITE}`,
-  `select set_config('transaction_read_only', 'off', false), set_config('default_transaction_read_only', 'off', false);\n${WRITE}`,
+  `select set_config('transaction_read_only', 'off', false),
+    set_config('default_transaction_read_only', 'off', false);\n${WRITE}`,
   `do $$ begin set transaction_read_only = off; delete from public.tags; end $$;`,
   `do $$ begin commit; set transaction_read_only = off; delete from public.tags; commit; end $$;`,
   `set default_transaction_read_only = off;\ncreate table public.mine ();\ncreate table kaspa.mine ();\ncreate schema mine;`,
@@ -170,7 +173,8 @@ test.runIf(hasPsql)('it hides the password and address of the owner from a shell
 
 test.runIf(hasPsql)('it removes the expired login of a killed process in the next session', async () => {
   await database.pool.query(
-    `create role kasgres_sql_0123456789abcdef login valid until '2020-01-01'; grant select on tags to kasgres_sql_0123456789abcdef`,
+    `create role kasgres_sql_0123456789abcdef login valid until '2020-01-01'; grant select
+      on tags to kasgres_sql_0123456789abcdef`,
   );
   await type({ url: () => database.url, psql: true }, 'select 1;');
   expect(await describeDatabase()).toMatchObject({ roles: null });

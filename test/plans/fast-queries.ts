@@ -49,12 +49,16 @@ export function fastQueries(
     'select * from kaspa.chain_blocks order by index desc limit 10',
     'select * from kaspa.accepted_transactions order by accepted_at desc limit 10',
 
-    `select sum(o.amount_kas) from kaspa.accepted_transactions a join kaspa.outputs o using (transaction_key) where ${ofHours('a.accepted_at')}`,
-    `select x.address_key, sum(x.change_kas) from kaspa.accepted_transactions a join kaspa.address_transactions x using (transaction_key)
+    `select sum(o.amount_kas) from kaspa.accepted_transactions a
+      join kaspa.outputs o using (transaction_key) where ${ofHours('a.accepted_at')}`,
+    `select x.address_key, sum(x.change_kas) from kaspa.accepted_transactions a
+      join kaspa.address_transactions x using (transaction_key)
       where ${ofHours('a.accepted_at')} group by 1`,
-    `select x.address, sum(x.change_kas) from kaspa.accepted_transactions a join kaspa.address_transactions x using (transaction_key)
+    `select x.address, sum(x.change_kas) from kaspa.accepted_transactions a
+      join kaspa.address_transactions x using (transaction_key)
       where ${ofHours('a.accepted_at')} group by 1`,
-    `select i.* from kaspa.accepted_transactions a join kaspa.inputs i using (transaction_id) where ${ofHours('a.accepted_at')} limit 50`,
+    `select i.* from kaspa.accepted_transactions a join kaspa.inputs i using (transaction_id)
+      where ${ofHours('a.accepted_at')} limit 50`,
   ];
 }
 

@@ -116,25 +116,32 @@ const rows = { hashOf, placeOf, timeOf, dust: DUST };
 export const FIRST_STATEMENTS: readonly string[] = [
   `insert into meta (network) values ('simnet')`,
   `insert into inscription_kinds (protocol, operation, tick)
-   select case when kind % 100 = 99 then 'kns' else 'krc-20' end, case kind % 3 when 0 then 'mint' else 'transfer' end, 'T' || kind
+   select case when kind % 100 = 99 then 'kns' else 'krc-20' end, case kind % 3 when 0 then 'mint'
+     else 'transfer' end, 'T' || kind
    from ${series(KINDS)} kind`,
   `insert into inscriptions (transaction_id, owner_script_id, kind_id, input)
    select t, case when t % 40 = 0 then ${PAID_BY_ALL} else ${ownerOf('t')} end, ${kindOf('t')}, -1
-   from ${series(TRANSACTIONS)} t where t % 10 = 0 and ${placeOf('t')} <> 0 and ${acceptingBlockOf('t')} is not null`,
+   from ${series(TRANSACTIONS)} t
+     where t % 10 = 0 and ${placeOf('t')} <> 0 and ${acceptingBlockOf('t')} is not null`,
   `insert into subnetworks (id, subnetwork_id)
-   select lane, decode(${namespaceOf('lane')} || repeat('00', 16), 'hex') from ${series(LANES + FIRST_LANE, FIRST_LANE)} lane`,
-  `insert into transactions (id, transaction_id, hash, version, lock_time, subnetwork_id, gas, payload, storage_mass, compute_mass, json_bytes, fee,
-     accepting_index, accepted_variant)
-   select t, ${hashOf('transaction', 't')}, ${hashOf('variant', 't')}, 0, 0, ${subnetworkOf('t')}, case when ${isInLane('t')} then t % 1000 else 0 end,
-     case when t % 10 = 0 then decode(repeat('ab', 50), 'hex') else '' end, 10000, 2036, 2000, case when ${hasInput('t')} then ${FEE} else 0 end,
+   select lane, decode(${namespaceOf('lane')} || repeat('00', 16), 'hex')
+     from ${series(LANES + FIRST_LANE, FIRST_LANE)} lane`,
+  `insert into transactions (id, transaction_id, hash, version, lock_time, subnetwork_id, gas,
+     payload, storage_mass, compute_mass, json_bytes, fee, accepting_index, accepted_variant)
+   select t, ${hashOf('transaction', 't')}, ${hashOf('variant', 't')}, 0, 0, ${subnetworkOf('t')},
+     case when ${isInLane('t')} then t % 1000 else 0 end, case when t % 10 = 0
+       then decode(repeat('ab', 50), 'hex') else '' end, 10000, 2036, 2000, case
+         when ${hasInput('t')} then ${FEE} else 0 end,
      ${acceptingIndexOf('t')}, case when ${acceptingBlockOf('t')} is not null then 0 end
    from ${series(TRANSACTIONS)} t`,
   `insert into transaction_outputs (transaction_id, index, covenant_authorizing_input, covenant_id, amount, script_id)
-   select t, place, case when ${covenantOf('t', 'place', rows)} is not null then 0 end, ${covenantOf('t', 'place', rows)}, case place when 0 then ${DUST} else ${amountOf('t')} end,
+   select t, place, case when ${covenantOf('t', 'place', rows)} is not null
+     then 0 end, ${covenantOf('t', 'place', rows)}, case place when 0 then ${DUST}
+       else ${amountOf('t')} end,
      case place when 0 then ${PAID_BY_ALL} else ${ownerOf('t')} end
    from ${series(TRANSACTIONS)} t, generate_series(0, 1) as place`,
-  `insert into transaction_inputs (transaction_id, index, previous_transaction_id, previous_index, signature_script, sequence, sig_op_count,
-     compute_budget, amount, script_id)
+  `insert into transaction_inputs (transaction_id, index, previous_transaction_id, previous_index,
+     signature_script, sequence, sig_op_count, compute_budget, amount, script_id)
    select t, 0, t - ${SPENT_AFTER}, 1, decode(repeat('41', 66), 'hex'), 0, 1, 0,
      ${amountOf(`t - ${SPENT_AFTER}`)}, ${ownerOf(`t - ${SPENT_AFTER}`)}
    from ${series(TRANSACTIONS)} t where ${hasInput('t')}`,
@@ -143,62 +150,86 @@ export const FIRST_STATEMENTS: readonly string[] = [
   `insert into block_transactions (block_id, index, transaction_id, variant)
    select ${blockOf('t')}, ${placeOf('t')}, t, 0 from ${series(TRANSACTIONS)} t
    union all
-   select ${blockOf('t')} + 1, ${sizeOf(`${blockOf('t')} + 1`)} + case when t % 795 < 300 then t % 795 / 20 else 0 end, t,
+   select ${blockOf('t')} + 1, ${sizeOf(`${blockOf('t')} + 1`)} + case when t % 795 < 300
+     then t % 795 / 20 else 0 end, t,
      (t % 1000 = 3)::integer
    from ${series(TRANSACTIONS)} t where t % 20 = 3 and ${blockOf('t')} + 1 < ${BLOCKS}`,
   `insert into transaction_variants (transaction_id, variant, hash, storage_mass, compute_mass, json_bytes)
-   select t, 1, ${hashOf('second variant', 't')}, 10000, 2036, 2000 from ${series(TRANSACTIONS)} t where t % 1000 = 3`,
-  `insert into transaction_variant_inputs (transaction_id, variant, index, signature_script, sig_op_count, compute_budget)
-   select t, 1, 0, decode(repeat('42', 66), 'hex'), 1, 0 from ${series(TRANSACTIONS)} t where t % 1000 = 3 and ${hasInput('t')}`,
-  `insert into blocks (id, hash, version, parents_by_level, hash_merkle_root, accepted_id_merkle_root, utxo_commitment, timestamp, bits,
-     nonce, daa_score, blue_work, blue_score, pruning_point, selected_parent_id, merge_set_blues, merge_set_reds, is_chain_block,
+   select t, 1, ${hashOf('second variant', 't')}, 10000, 2036, 2000 from ${series(TRANSACTIONS)} t
+     where t % 1000 = 3`,
+  `insert into transaction_variant_inputs (transaction_id, variant, index, signature_script,
+    sig_op_count, compute_budget)
+   select t, 1, 0, decode(repeat('42', 66), 'hex'), 1, 0 from ${series(TRANSACTIONS)} t
+     where t % 1000 = 3 and ${hasInput('t')}`,
+  `insert into blocks (id, hash, version, parents_by_level, hash_merkle_root,
+     accepted_id_merkle_root, utxo_commitment, timestamp, bits, nonce, daa_score, blue_work,
+     blue_score, pruning_point, selected_parent_id, merge_set_blues, merge_set_reds, is_chain_block,
      merging_block_id, is_blue, transaction_count)
-   select b, ${hashOf('block', 'b')}, 1, '', ${hashOf('merkle root', 'b')}, ${hashOf('accepted', 'b')}, ${hashOf('utxos', 'b')},
-     ${timeOf('b')}, ${BITS}, b, b / 3 * 3, b * 2 + 2, b, ${hashOf('block', '0')}, case when b >= 3 then b / 3 * 3 - 3 end,
-     array(select m from generate_series(b / 3 * 3 - 3, b / 3 * 3 - 1) m where m >= 0 and m % 30 <> 29),
-     array(select m from generate_series(b / 3 * 3 - 3, b / 3 * 3 - 1) m where m >= 0 and m % 30 = 29),
-     b % 3 = 0, ${mergingBlockOf('b')}, case when ${mergingBlockOf('b')} is not null then b % 30 <> 29 end, ${sizeOf('b')}
+   select b, ${hashOf('block', 'b')}, 1, '', ${hashOf('merkle root', 'b')},
+     ${hashOf('accepted', 'b')}, ${hashOf('utxos', 'b')},
+     ${timeOf('b')}, ${BITS}, b, b / 3 * 3, b * 2 + 2, b, ${hashOf('block', '0')}, case when b >= 3
+       then b / 3 * 3 - 3 end,
+     array(select m from generate_series(b / 3 * 3 - 3, b / 3 * 3 - 1) m
+       where m >= 0 and m % 30 <> 29),
+     array(select m from generate_series(b / 3 * 3 - 3, b / 3 * 3 - 1) m
+       where m >= 0 and m % 30 = 29),
+     b % 3 = 0, ${mergingBlockOf('b')}, case when ${mergingBlockOf('b')} is not null
+       then b % 30 <> 29 end, ${sizeOf('b')}
    from ${series(BLOCKS)} b`,
   `insert into block_parents (block_id, index, parent_id)
-   select b, place, b / 3 * 3 - 3 + place from ${series(BLOCKS, 3)} b, generate_series(0, 2) as place
+   select b, place, b / 3 * 3 - 3 + place
+     from ${series(BLOCKS, 3)} b, generate_series(0, 2) as place
    union all
-   select b, place, -1 - b * 3 - place from generate_series(0, 2) as b, generate_series(0, 2) as place`,
-  `insert into pre_bootstrap_transactions (id, transaction_id) select -e, ${hashOf('pre-bootstrap transaction', 'e')} from ${earlier}`,
+   select b, place, -1 - b * 3 - place
+     from generate_series(0, 2) as b, generate_series(0, 2) as place`,
+  `insert into pre_bootstrap_transactions (id, transaction_id) select -e,
+    ${hashOf('pre-bootstrap transaction', 'e')} from ${earlier}`,
   `insert into bootstrap_utxos (transaction_id, index, script_id, amount, block_daa_score, is_coinbase)
    select -e, 0, ${earlierOwnerOf('e')}, ${DUST}, 0, false from ${earlier}`,
-  `insert into pre_bootstrap_blocks (id, hash) select -e, ${hashOf('pre-bootstrap block', 'e')} from generate_series(1::bigint, ${PRE_BOOTSTRAP_BLOCKS}) as e`,
+  `insert into pre_bootstrap_blocks (id, hash) select -e, ${hashOf('pre-bootstrap block', 'e')}
+    from generate_series(1::bigint, ${PRE_BOOTSTRAP_BLOCKS}) as e`,
   // Below the first indexed block, so that no request finds them.
-  `insert into pre_bootstrap_times (daa_score, timestamp) select -e, ${START_MS} - e * 1000 from generate_series(1, 1000) as e`,
+  `insert into pre_bootstrap_times (daa_score, timestamp) select -e, ${START_MS} - e * 1000
+    from generate_series(1, 1000) as e`,
   `insert into bootstrap_blocks (chain_index, block_id, utxo_count, utxo_sompi)
-   select index, index * 3, ${PRE_BOOTSTRAP_TRANSACTIONS}, ${PRE_BOOTSTRAP_TRANSACTIONS * DUST} from unnest(array[0, ${SECOND_START}]) as index`,
+   select index, index * 3, ${PRE_BOOTSTRAP_TRANSACTIONS}, ${PRE_BOOTSTRAP_TRANSACTIONS * DUST}
+     from unnest(array[0, ${SECOND_START}]) as index`,
   `insert into gaps (after_block_hash, before_block_hash, reason)
-   values (${hashOf('block', `${(SECOND_START - 1) * 3}`)}, ${hashOf('block', `${SECOND_START * 3}`)}, 'The node had pruned it')`,
-  `insert into api_keys (name, key_hash, rate_ru) select 'key ' || k, ${hashOf('key', 'k')}, 500 from generate_series(1, 20000) as k`,
+   values (${hashOf('block', `${(SECOND_START - 1) * 3}`)},
+     ${hashOf('block', `${SECOND_START * 3}`)}, 'The node had pruned it')`,
+  `insert into api_keys (name, key_hash, rate_ru) select 'key ' || k, ${hashOf('key', 'k')}, 500
+    from generate_series(1, 20000) as k`,
   `insert into api_key_usage (api_key_id, day, requests, ru)
-   select k, date '2026-01-01' + day, 100, 10 from generate_series(1, 20000) as k, generate_series(0, 4) as day`,
+   select k, date '2026-01-01' + day, 100, 10
+     from generate_series(1, 20000) as k, generate_series(0, 4) as day`,
 ];
 
 /** Statements that read what the first ones made; independent of each other. */
 export const SECOND_STATEMENTS: readonly string[] = [
-  `insert into chain_blocks (index, block_id, daa_score, timestamp, accepted_transactions, chain_time, highest_transaction, lowest_transaction,
-     hash, blue_score)
+  `insert into chain_blocks (index, block_id, daa_score, timestamp, accepted_transactions,
+     chain_time, highest_transaction, lowest_transaction, hash, blue_score)
    select b / 3, b, b, ${timeOf('b')}, coalesce(accepted, '{}'), ${timeOf('b')},
-     coalesce(max(accepted[cardinality(accepted)]) over up_to_it, 0), coalesce(accepted[1], max(accepted[cardinality(accepted)]) over up_to_it, 0),
+     coalesce(max(accepted[cardinality(accepted)]) over up_to_it, 0),
+     coalesce(accepted[1], max(accepted[cardinality(accepted)]) over up_to_it, 0),
      ${hashOf('block', 'b')}, b
    from generate_series(0::bigint, ${SINK}, 3) as b
    left join (select accepting_index, array_agg(id order by id) as accepted from transactions
               where accepting_index is not null group by 1) t on t.accepting_index = b / 3
    window up_to_it as (order by b) order by b`,
   `insert into utxos (transaction_id, index, script_id, amount, block_daa_score, is_coinbase, covenant_id)
-   select t, o.index, o.script_id, o.amount, ${acceptingBlockOf('t')}, ${placeOf('t')} = 0, ${heldCovenant}
+   select t, o.index, o.script_id, o.amount, ${acceptingBlockOf('t')}, ${placeOf('t')} = 0,
+     ${heldCovenant}
    from transaction_outputs o cross join lateral (select o.transaction_id as t) made
    where ${acceptingBlockOf('t')} is not null and not (o.index = 1 and ${isSpent('t')})
    union all
-   select transaction_id, index, script_id, amount, block_daa_score, is_coinbase, null from bootstrap_utxos
+   select transaction_id, index, script_id, amount, block_daa_score, is_coinbase, null
+     from bootstrap_utxos
    order by 1, 2`,
   `insert into previous_balance_changes (script_id, hour, change)
-   select a.script_id, ${hourOf(acceptingBlockOf('a.transaction_id'))}, sum(a.amount_received - a.amount_sent)
-   from address_transactions a where ${acceptingBlockOf('a.transaction_id')} is not null group by 1, 2 order by 1, 2`,
+   select a.script_id, ${hourOf(acceptingBlockOf('a.transaction_id'))},
+     sum(a.amount_received - a.amount_sent)
+   from address_transactions a where ${acceptingBlockOf('a.transaction_id')} is not null
+     group by 1, 2 order by 1, 2`,
   `insert into tags (address, name, link, labels)
    select address, 'Owner ' || id, '', case
      when id = ${TAGGED_EVERY} then array['${RARE_LABEL}']
@@ -212,22 +243,29 @@ export const SECOND_STATEMENTS: readonly string[] = [
   // the one and the first of the other, so that the way from end to end is the longest.
   `insert into clusters (id, size, balance, name) values (${memberOfLarge(0)}, ${LARGE_CLUSTER}, 0, 'Cluster of many')`,
   `insert into cluster_members (script_id, parent_id, merge_id, next_id, previous_id)
-   select ${memberAt('m')}, case when m > 0 then ${memberAt('m & (m - 1)')} end, case when m > 0 then ${mergeOf('m')} end,
+   select ${memberAt('m')}, case when m > 0 then ${memberAt('m & (m - 1)')} end, case when m > 0
+     then ${mergeOf('m')} end,
      ${memberAt(`(m + 1) % ${LARGE_CLUSTER}`)}, ${memberAt(`(m + ${LARGE_CLUSTER - 1}) % ${LARGE_CLUSTER}`)}
    from ${series(LARGE_CLUSTER)} m`,
-  `insert into cluster_merges (id, chain_index, transaction_id, cluster_id, merged_cluster_id, script_id, merged_script_id)
-   select ${mergeOf('m')}, 0, m * 25, ${memberAt('m & (m - 1)')}, ${memberAt('m')}, ${memberAt('m - 1')}, ${memberAt('m')}
+  `insert into cluster_merges (id, chain_index, transaction_id, cluster_id, merged_cluster_id,
+    script_id, merged_script_id)
+   select ${mergeOf('m')}, 0, m * 25, ${memberAt('m & (m - 1)')}, ${memberAt('m')},
+     ${memberAt('m - 1')}, ${memberAt('m')}
    from ${series(LARGE_CLUSTER, 1)} m`,
   `insert into cluster_names (cluster_id, name, addresses)
-   select ${memberOfLarge(0)}, 'Owner ' || ${memberAt('m')}, 1 from ${series(LARGE_CLUSTER)} m where m % 2 = 1`,
+   select ${memberOfLarge(0)}, 'Owner ' || ${memberAt('m')}, 1 from ${series(LARGE_CLUSTER)} m
+     where m % 2 = 1`,
   `insert into tag_sources (name) select 'source ' || s from generate_series(1, 3) as s`,
   `insert into attributions (source_id, address, name, confidence_level)
-   select 1 + id % 3, address, 'Owner ' || id, 50 from scripts where id % ${TAGGED_EVERY} = 0 order by id`,
-  `insert into clustering (chain_index, block_id, next_merge_id, next_held_merge_id, updated_at) values (0, 0, 1, 1, now())`,
+   select 1 + id % 3, address, 'Owner ' || id, 50 from scripts where id % ${TAGGED_EVERY} = 0
+     order by id`,
+  `insert into clustering (chain_index, block_id, next_merge_id, next_held_merge_id, updated_at)
+    values (0, 0, 1, 1, now())`,
   `insert into change_links (transaction_id, script_id, change_script_id, chain_index)
    select t, ${PAID_BY_ALL}, ${ownerOf('t')}, 0 from ${series(TRANSACTIONS)} t where t % 5 = 1`,
   `insert into cluster_members (script_id, parent_id, next_id, previous_id)
-   select s, case when s > 20000 then s % 20000 end, case when s + 20000 <= ${SCRIPTS} then s + 20000 else s % 20000 end,
+   select s, case when s > 20000 then s % 20000 end, case when s + 20000 <= ${SCRIPTS}
+     then s + 20000 else s % 20000 end,
      case when s > 20000 then s - 20000 else s + 20000 * ((${SCRIPTS} - s) / 20000) end
    from generate_series(5, ${SCRIPTS}, 10) as s`,
 ];
@@ -239,14 +277,20 @@ export const LAST_STATEMENTS: readonly string[] = [
    select block_id + 1, accepted_transactions from chain_blocks where index % 20 = 0`,
   // About a second of a busy mainnet.
   `insert into unmerged_touches
-   select (select max(id) from blocks) - n, array(select (n * 500 + i) % ${SCRIPTS} + 1 from generate_series(1, 500) i) from generate_series(0, 19) n`,
+   select (select max(id) from blocks) - n,
+     array(select (n * 500 + i) % ${SCRIPTS} + 1 from generate_series(1, 500) i)
+       from generate_series(0, 19) n`,
   `with latest as (
-     delete from previous_balance_changes c using (select script_id, max(hour) as hour from previous_balance_changes group by 1) l
+     delete from previous_balance_changes c
+       using (select script_id, max(hour) as hour from previous_balance_changes group by 1) l
      where c.script_id = l.script_id and c.hour = l.hour returning c.script_id, c.hour, c.change)
-   insert into balances (script_id, balance, utxo_count, transaction_count, is_tagged, accepted_count, receiving_count, sending_count,
-     coinbase_count, received, sent, first_seen, last_seen, last_change, last_change_hour)
-   select script_id, coalesce(balance, 0), coalesce(utxo_count, 0), transaction_count, script_id % ${TAGGED_EVERY} = 0 or script_id % 10 = 5,
-     accepted_count, receiving_count, sending_count, coinbase_count, received, sent, first_seen, last_seen,
+   insert into balances (script_id, balance, utxo_count, transaction_count, is_tagged,
+     accepted_count, receiving_count, sending_count, coinbase_count, received, sent, first_seen,
+     last_seen, last_change, last_change_hour)
+   select script_id, coalesce(balance, 0), coalesce(utxo_count, 0), transaction_count,
+     script_id % ${TAGGED_EVERY} = 0
+       or script_id % 10 = 5, accepted_count, receiving_count, sending_count, coinbase_count,
+         received, sent, first_seen, last_seen,
      coalesce(latest.change, 0), coalesce(latest.hour, 0)
    from (select script_id, count(*) as transaction_count, count(accepted_at) as accepted_count,
            count(accepted_at) filter (where amount_received > 0) as receiving_count,
@@ -255,13 +299,17 @@ export const LAST_STATEMENTS: readonly string[] = [
            coalesce(sum(amount_received) filter (where accepted_at is not null), 0) as received,
            coalesce(sum(amount_sent) filter (where accepted_at is not null), 0) as sent,
            min(accepted_at) as first_seen, max(accepted_at) as last_seen
-         from (select *, ${timeOf(acceptingBlockOf('transaction_id'))} as accepted_at from address_transactions) a group by 1) touched
-   left join (select script_id, sum(amount) as balance, count(*) as utxo_count from utxos group by 1) held using (script_id)
+         from (select *, ${timeOf(acceptingBlockOf('transaction_id'))} as accepted_at
+           from address_transactions) a group by 1) touched
+   left join (select script_id, sum(amount) as balance, count(*) as utxo_count from utxos
+     group by 1) held using (script_id)
    left join latest using (script_id)
    order by script_id`,
   `insert into tag_labels (label, name, address) select unnest(labels), name, address from tags`,
-  `insert into checkpoint (block_id, chain_index, next_block_id, next_transaction_id, next_script_id, next_subnetwork_id, circulating_sompi,
-     virtual_merge_set, first_catch_up, target_blue_score, updated_at)
-   select ${SINK}, ${SINK / 3}, ${BLOCKS}, ${TRANSACTIONS}, ${SCRIPTS + 1}, ${LANES + FIRST_LANE}, sum(balance), array[${SINK + 1}, ${SINK + 2}], false,
+  `insert into checkpoint (block_id, chain_index, next_block_id, next_transaction_id,
+     next_script_id, next_subnetwork_id, circulating_sompi, virtual_merge_set, first_catch_up,
+     target_blue_score, updated_at)
+   select ${SINK}, ${SINK / 3}, ${BLOCKS}, ${TRANSACTIONS}, ${SCRIPTS + 1}, ${LANES + FIRST_LANE},
+     sum(balance), array[${SINK + 1}, ${SINK + 2}], false,
      ${SINK}, now() from balances`,
 ];

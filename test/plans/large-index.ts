@@ -27,21 +27,25 @@ const ROLLUPS = [
   'insert into balance_tiers select balance_tier(balance), count(*), sum(balance) from balances where balance > 0 group by 1',
   `insert into network_intervals
    select length, start, 600, 700, 10, 6000, 1000, 1000000, 5000, 1000000000, 400, 10, 700000
-   from (values ('minute'::interval_length, 60000::bigint, 200000), ('hour', 3600000, 9000), ('day', 86400000, 400)) l (length, milliseconds, count)
+   from (values ('minute'::interval_length, 60000::bigint, 200000), ('hour', 3600000, 9000),
+     ('day', 86400000, 400)) l (length, milliseconds, count)
    cross join lateral (
-     select (select chain_time / l.milliseconds * l.milliseconds from chain_blocks order by index desc limit 1) - n * l.milliseconds as start
+     select (select chain_time / l.milliseconds * l.milliseconds from chain_blocks
+       order by index desc limit 1) - n * l.milliseconds as start
      from generate_series(0, l.count - 1) n) intervals
    where start >= 0`,
   'insert into miner_hours select * from count_miner_hours()',
   'insert into protocol_hours (hour, protocol, transactions, fees) select p.hour, p.protocol, p.transactions, p.fees from count_protocol_hours() p',
   `with counted as materialized (select * from count_lane_hours()),
    totals as (
-     insert into lane_totals (hour, transactions, fees, gas) select hour, sum(transactions), sum(fees), sum(gas) from counted group by 1),
+     insert into lane_totals (hour, transactions, fees, gas) select hour, sum(transactions),
+       sum(fees), sum(gas) from counted group by 1),
    hours as (
      insert into lane_hours (subnetwork_id, hour, transactions, fees, gas, last_seen)
      select subnetwork_id, hour, transactions, fees, gas, last_seen from counted)
    insert into lanes (subnetwork_id, transaction_count, fees, gas, first_seen, last_seen)
-   select subnetwork_id, sum(transactions), sum(fees), sum(gas), min(first_seen), max(last_seen) from counted group by 1`,
+   select subnetwork_id, sum(transactions), sum(fees), sum(gas), min(first_seen), max(last_seen)
+     from counted group by 1`,
 ];
 
 function urlOf({ user = '', password, host = '', port = 5432, database = '' }: Pool['options']): string {
@@ -134,7 +138,8 @@ async function copyScripts(pool: Pool): Promise<void> {
 async function listTables(pool: Pool): Promise<string[]> {
   const { rows } = await pool.query<{ name: string }>(
     `select relname as name from pg_class
-      where relkind in ('r', 'p') and not relispartition and relnamespace = 'public'::regnamespace and relpersistence = 'p'
+      where relkind in ('r', 'p') and not relispartition and relnamespace = 'public'::regnamespace
+        and relpersistence = 'p'
       order by relname`,
   );
   return rows.map(({ name }) => name);
@@ -143,7 +148,8 @@ async function listTables(pool: Pool): Promise<string[]> {
 /** Includes tables without partitions. */
 async function listPartitions(pool: Pool): Promise<string[]> {
   const { rows } = await pool.query<{ name: string }>(
-    `select relname as name from pg_class where relkind = 'r' and relnamespace = 'public'::regnamespace and relpersistence = 'p'
+    `select relname as name from pg_class
+      where relkind = 'r' and relnamespace = 'public'::regnamespace and relpersistence = 'p'
       order by relname`,
   );
   return rows.map(({ name }) => name);
@@ -156,12 +162,16 @@ async function listPartitions(pool: Pool): Promise<string[]> {
 async function listIndexes(pool: Pool): Promise<{ drop: string; create: string }[]> {
   const { rows } = await pool.query<{ drop: string; create: string }>(
     `select case when c.oid is null then format('drop index %s', i.indexrelid::regclass)
-                 else format('alter table %s drop constraint %I', i.indrelid::regclass, c.conname) end as drop,
+                 else format('alter table %s drop constraint %I', i.indrelid::regclass,
+                   c.conname) end as drop,
             case when c.oid is null then replace(pg_get_indexdef(i.indexrelid), ' ON ONLY ', ' ON ')
-                 else format('alter table %s add constraint %I %s', i.indrelid::regclass, c.conname, pg_get_constraintdef(c.oid)) end as create
-     from pg_index i join pg_class r on r.oid = i.indrelid left join pg_constraint c on c.conindid = i.indexrelid
+                 else format('alter table %s add constraint %I %s', i.indrelid::regclass, c.conname,
+                   pg_get_constraintdef(c.oid)) end as create
+     from pg_index i join pg_class r on r.oid = i.indrelid
+       left join pg_constraint c on c.conindid = i.indexrelid
       join pg_class index on index.oid = i.indexrelid
-     where r.relnamespace = 'public'::regnamespace and r.relpersistence = 'p' and not index.relispartition`,
+     where r.relnamespace = 'public'::regnamespace and r.relpersistence = 'p'
+       and not index.relispartition`,
   );
   return rows;
 }

@@ -177,7 +177,8 @@ describe('the other requests', () => {
 /** Finds the chain block that is so many below the sink. */
 async function findBelow(count: number): Promise<{ index: bigint; hash: string; id: bigint }> {
   const { rows } = await harness.database.pool.query<{ index: bigint; hash: string; id: bigint }>(
-    `select index, encode(hash, 'hex') as hash, block_id as id from chain_blocks order by index desc offset ${count} limit 1`,
+    `select index, encode(hash, 'hex') as hash, block_id as id from chain_blocks
+      order by index desc offset ${count} limit 1`,
   );
   if (rows[0] === undefined) throw new Error('the chain is too short');
   return rows[0];
@@ -334,7 +335,8 @@ test('it examines a bounded number of the rows that a filter drops, and continue
 test('it loses no row at the end of what a filter examines', async () => {
   const { rows } = await harness.database.pool.query<{ id: string }>(
     `select encode(t.transaction_id, 'hex') as id
-       from (select distinct transaction_id as key from script_deltas where script_id = ${PAID_IN_VAIN}) touched
+       from (select distinct transaction_id as key from script_deltas
+         where script_id = ${PAID_IN_VAIN}) touched
        join transactions t on t.id = touched.key order by t.id desc limit ${landmarks.refused + 1}`,
   );
   const accepted = rows.at(-1)?.id;
@@ -373,7 +375,8 @@ test('it reads only the newest 200 transactions for the labels of an address wit
   try {
     await client.query('begin');
     await client.query(
-      `update balances set accepted_count = 1000000, sending_count = 400000, coinbase_count = 0, first_seen = 0 where script_id = ${PAID_BY_ALL}`,
+      `update balances set accepted_count = 1000000, sending_count = 400000, coinbase_count = 0,
+        first_seen = 0 where script_id = ${PAID_BY_ALL}`,
     );
     const { rows } = await client.query<{ labels: string[] }>(`select automatic_labels(${PAID_BY_ALL}) as labels`);
     expect(rows[0]?.labels).toContain('exchange-like');

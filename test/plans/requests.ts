@@ -218,16 +218,22 @@ function restServerLookUps({
 export async function findLandmarks(pool: Pool): Promise<Landmarks> {
   const { rows } = await pool.query<Landmarks>(
     `select
-       array(select encode(transaction_id, 'hex') from transactions where id % 2003 = 7 order by id limit 500) as "transactionIds",
-       array(select encode(covenant_id, 'hex') from covenants where id % 1009 = 7 order by id limit 500) as "covenantIds",
+       array(select encode(transaction_id, 'hex') from transactions where id % 2003 = 7 order by id
+         limit 500) as "transactionIds",
+       array(select encode(covenant_id, 'hex') from covenants where id % 1009 = 7 order by id
+         limit 500) as "covenantIds",
        (select encode(hash, 'hex') from blocks where id = 60000) as "fullBlock",
        (select encode(hash, 'hex') from blocks where id = 60003) as "chainBlock",
        (select encode(hash, 'hex') from blocks where id = 60004) as "sideBlock",
-       array(select (daa_score + 1)::text from chain_blocks where index % 42 = 0 order by index limit 1000) as "daaScores",
+       array(select (daa_score + 1)::text from chain_blocks where index % 42 = 0 order by index
+         limit 1000) as "daaScores",
        (select chain_time::float8 from chain_blocks where index = 20001) as time,
-       (select script_id::integer from balances where transaction_count = 10 and balance > 0 order by script_id limit 1) as ten,
-       (select count(*)::integer from address_transactions where script_id = ${PAID_IN_VAIN} and transaction_id > (
-          select max(a.transaction_id) from address_transactions a join transactions t on t.id = a.transaction_id
+       (select script_id::integer from balances where transaction_count = 10 and balance > 0
+         order by script_id limit 1) as ten,
+       (select count(*)::integer from address_transactions
+         where script_id = ${PAID_IN_VAIN} and transaction_id > (
+          select max(a.transaction_id) from address_transactions a
+            join transactions t on t.id = a.transaction_id
           where a.script_id = ${PAID_IN_VAIN} and t.accepting_index is not null)) as refused`,
   );
   return rows[0] as Landmarks;

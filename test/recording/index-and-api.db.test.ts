@@ -417,33 +417,42 @@ async function compareSpecialCases(pool: Pool, special: Special): Promise<string
 
 const NOT_RED = `
   select 'block ' || hash || ' is not red' as name from unnest($1::text[]) as wanted (hash)
-  where not exists (select from blocks b where b.hash = decode(wanted.hash, 'hex') and not b.is_blue)`;
+  where not exists (select from blocks b
+    where b.hash = decode(wanted.hash, 'hex') and not b.is_blue)`;
 
 const NOT_IN_SEVERAL = `
-  select 'transaction ' || id || ' is not in several blocks' as name from unnest($1::text[]) as wanted (id)
+  select 'transaction ' || id || ' is not in several blocks' as name
+    from unnest($1::text[]) as wanted (id)
   where (select count(*) from block_transactions bt join transactions t on t.id = bt.transaction_id
     where t.transaction_id = decode(wanted.id, 'hex')) < 2`;
 
 /** Both must be there with the UTXO that they share, and at most one be accepted. */
 const NO_CONFLICT = `
-  select 'no conflict between ' || a || ' and ' || b as name from unnest($1::text[], $2::text[]) as wanted (a, b)
+  select 'no conflict between ' || a || ' and ' || b as name
+    from unnest($1::text[], $2::text[]) as wanted (a, b)
   where not exists (
     select from transactions ta join transaction_inputs ia on ia.transaction_id = ta.id
-    join transaction_inputs ib on ib.previous_transaction_id = ia.previous_transaction_id and ib.previous_index = ia.previous_index
+    join transaction_inputs ib on ib.previous_transaction_id = ia.previous_transaction_id
+      and ib.previous_index = ia.previous_index
     join transactions tb on tb.id = ib.transaction_id
-    where ta.transaction_id = decode(wanted.a, 'hex') and tb.transaction_id = decode(wanted.b, 'hex')
+    where ta.transaction_id = decode(wanted.a, 'hex')
+      and tb.transaction_id = decode(wanted.b, 'hex')
       and (ta.accepting_index is null or tb.accepting_index is null)
   )`;
 
 const COINBASE_NOT_IN = `
-  select 'coinbase ' || id || ' is not in block ' || block as name from unnest($1::text[], $2::text[]) as wanted (block, id)
+  select 'coinbase ' || id || ' is not in block ' || block as name
+    from unnest($1::text[], $2::text[]) as wanted (block, id)
   where not exists (
-    select from block_transactions bt join blocks b on b.id = bt.block_id join transactions t on t.id = bt.transaction_id
-    where b.hash = decode(wanted.block, 'hex') and t.transaction_id = decode(wanted.id, 'hex') and bt.index = 0
+    select from block_transactions bt join blocks b on b.id = bt.block_id
+      join transactions t on t.id = bt.transaction_id
+    where b.hash = decode(wanted.block, 'hex') and t.transaction_id = decode(wanted.id, 'hex')
+      and bt.index = 0
   )`;
 
 const NO_COVENANT = `
-  select 'transaction ' || id || ' has no output of the covenant' as name from unnest($1::text[]) as wanted (id)
+  select 'transaction ' || id || ' has no output of the covenant' as name
+    from unnest($1::text[]) as wanted (id)
   where not exists (
     select from transactions t join transaction_outputs o on o.transaction_id = t.id
     where t.transaction_id = decode(wanted.id, 'hex') and o.covenant_id = decode($2, 'hex')
@@ -452,11 +461,14 @@ const NO_COVENANT = `
 const NOT_ACCEPTED = `
   select 'transaction ' || id || ' is not accepted' as name from unnest($1::text[]) as wanted (id)
   where not exists (
-    select from transactions t where t.transaction_id = decode(wanted.id, 'hex') and t.accepting_index is not null
+    select from transactions t
+      where t.transaction_id = decode(wanted.id, 'hex') and t.accepting_index is not null
   )`;
 
 const NOT_NON_STANDARD = `
-  select 'script ' || script || ' is not stored as non-standard' as name from unnest($1::text[]) as wanted (script)
+  select 'script ' || script || ' is not stored as non-standard' as name
+    from unnest($1::text[]) as wanted (script)
   where not exists (
-    select from scripts s where s.script = decode(wanted.script, 'hex') and s.type = 'nonstandard' and s.address is null
+    select from scripts s where s.script = decode(wanted.script, 'hex') and s.type = 'nonstandard'
+      and s.address is null
   )`;

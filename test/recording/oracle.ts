@@ -231,15 +231,20 @@ export function factsOfReplay({ dag, network }: ReplayNode): Facts {
 export async function storedFacts(pool: Pool): Promise<Facts> {
   const read = async <Row extends object>(sql: string): Promise<Row[]> => (await pool.query<Row>(sql)).rows;
   const [state] = await read<{ score: number; circulating: string; utxos: number; nonstandard: string }>(
-    `select sink.blue_score::int as score, c.circulating_sompi::text as circulating, (select count(*)::int from utxos) as utxos,
-       (select coalesce(sum(balance), 0)::text from balances join scripts s on s.id = script_id where s.type = 'nonstandard') as nonstandard
+    `select sink.blue_score::int as score, c.circulating_sompi::text as circulating,
+      (select count(*)::int from utxos) as utxos,
+       (select coalesce(sum(balance), 0)::text from balances join scripts s on s.id = script_id
+         where s.type = 'nonstandard') as nonstandard
      from checkpoint c join blocks sink on sink.id = c.block_id`,
   );
   if (state === undefined) throw new Error('the index has no checkpoint');
   const transactions = await read<TransactionFacts & { id: string }>(
-    `select encode(t.transaction_id, 'hex') as id, t.subnetwork_id = 1 as "isCoinbase", t.version::int, length(t.payload) > 0 as "hasPayload",
-       coalesce(array_agg(s.type::text) filter (where o.index is not null), '{}') as "outputTypes", count(o.covenant_id)::int as covenants
-     from transactions t left join transaction_outputs o on o.transaction_id = t.id left join scripts s on s.id = o.script_id
+    `select encode(t.transaction_id, 'hex') as id, t.subnetwork_id = 1 as "isCoinbase",
+       t.version::int, length(t.payload) > 0 as "hasPayload",
+       coalesce(array_agg(s.type::text) filter (where o.index is not null), '{}') as "outputTypes",
+       count(o.covenant_id)::int as covenants
+     from transactions t left join transaction_outputs o on o.transaction_id = t.id
+       left join scripts s on s.id = o.script_id
      group by t.id, t.transaction_id, t.subnetwork_id, t.version, t.payload`,
   );
   const balances = await read<{ address: string; balance: string; transactions: number }>(
@@ -255,15 +260,17 @@ export async function storedFacts(pool: Pool): Promise<Facts> {
     finalSinkBlueScore: state.score,
     chain: await read(
       `select encode(b.hash, 'hex') as hash, array(
-         select encode(t.transaction_id, 'hex') from unnest(c.accepted_transactions) with ordinality accepted (id, index)
+         select encode(t.transaction_id, 'hex')
+           from unnest(c.accepted_transactions) with ordinality accepted (id, index)
          join transactions t on t.id = accepted.id order by accepted.index) as accepted
        from chain_blocks c join blocks b on b.id = c.block_id order by c.index`,
     ),
     blocks: await read(
       `select encode(b.hash, 'hex') as hash, (select count(*)::int from block_parents where block_id = b.id) as parents,
-         cardinality(merge_set_blues) as blues, cardinality(merge_set_reds) as reds, is_chain_block as "isChainBlock",
-         coalesce(not is_blue, false) as "isRed", array(
-           select encode(t.transaction_id, 'hex') from block_transactions bt join transactions t on t.id = bt.transaction_id
+         cardinality(merge_set_blues) as blues, cardinality(merge_set_reds) as reds,
+         is_chain_block as "isChainBlock", coalesce(not is_blue, false) as "isRed", array(
+           select encode(t.transaction_id, 'hex') from block_transactions bt
+             join transactions t on t.id = bt.transaction_id
            where bt.block_id = b.id order by bt.index) as "transactionIds"
        from blocks b`,
     ),

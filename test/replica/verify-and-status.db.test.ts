@@ -117,7 +117,8 @@ describe('--since', () => {
   /** A chain block near the middle, which is the first of its time. */
   const MIDDLE = `
     select c.daa_score, c.chain_time, encode(b.hash, 'hex') as hash
-    from chain_blocks c join blocks b on b.id = c.block_id join chain_blocks before on before.index = c.index - 1
+    from chain_blocks c join blocks b on b.id = c.block_id
+      join chain_blocks before on before.index = c.index - 1
     where c.index >= (select max(index) / 2 from chain_blocks) and before.chain_time < c.chain_time
     order by c.index limit 1`;
 

@@ -40,8 +40,10 @@ test('invariant 1: a batch that fails in its last statement leaves no row, and i
   const indexer = startIndexing(simulatedDag, database.url);
   await atRest(database, node, indexer);
   await database.pool.query(
-    `create function refuse() returns trigger language plpgsql as $$ begin raise exception 'refused' using errcode = '53100'; end $$;
-     create trigger refuse before insert or update on checkpoint for each row execute function refuse()`,
+    `create function refuse() returns trigger language plpgsql as $$ begin raise exception 'refused'
+      using errcode = '53100'; end $$;
+     create trigger refuse before insert or update
+       on checkpoint for each row execute function refuse()`,
   );
   const before = await fingerprint(database);
   simulatedDag.mine(20);

@@ -171,7 +171,8 @@ export async function expectStateOfSimulatedDag({ simulatedDag, node, database }
   const { rows } = await pool.query<{ circulating_sompi: bigint; hash: Buffer; unresolved: bigint }>(
     `select c.circulating_sompi, b.hash, (
        select count(*) from transaction_inputs i join transactions t on t.id = i.transaction_id
-       where t.accepting_index is not null and (i.amount is null or i.script_id is null or i.previous_transaction_id is null)
+       where t.accepting_index is not null
+         and (i.amount is null or i.script_id is null or i.previous_transaction_id is null)
      ) as unresolved
      from checkpoint c join blocks b on b.id = c.block_id`,
   );
@@ -209,8 +210,10 @@ export async function gapsOf(db: Db): Promise<{ after: string; before: string; r
 export async function visibleRows(db: Db): Promise<Record<string, number>> {
   const { rows } = await db.query<{ name: string }>(
     `select relname as name from pg_class
-      where relnamespace = 'public'::regnamespace and relkind in ('r', 'p', 'v') and not relispartition
-        and relname not in ('migrations', 'notification_secret', 'deferred_indexes', 'subnetworks', 'loaded_utxos', 'utxo_set_load', 'generations')
+      where relnamespace = 'public'::regnamespace and relkind in ('r', 'p', 'v')
+        and not relispartition
+        and relname not in ('migrations', 'notification_secret', 'deferred_indexes', 'subnetworks',
+          'loaded_utxos', 'utxo_set_load', 'generations')
       order by relname`,
   );
   const counts: Record<string, number> = {};
@@ -251,7 +254,8 @@ export async function acceptable(
 ): Promise<DagTransaction[]> {
   const { rows } = await pool.query<{ id: string }>(
     `select encode(t.transaction_id, 'hex') as id
-       from chain_blocks c cross join lateral unnest(c.accepted_transactions) accepted (id) join transactions t on t.id = accepted.id
+       from chain_blocks c cross join lateral unnest(c.accepted_transactions) accepted (id)
+         join transactions t on t.id = accepted.id
       where c.index < (select max(chain_index) from bootstrap_blocks) and t.subnetwork_id <> 1`,
   );
   const known = new Set(rows.map(({ id }) => id));

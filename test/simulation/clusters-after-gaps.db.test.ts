@@ -31,7 +31,8 @@ vi.setConfig({ testTimeout: 300_000 });
 /** Gives every index the same names, some of which disagree within a cluster. */
 async function tagSome({ pool }: TestDatabase): Promise<void> {
   const { rows } = await pool.query<{ address: string; name: string }>(
-    `select address, 'owner ' || hashtext(address) % 2 as name from scripts where address is not null and hashtext(address) % 7 = 0`,
+    `select address, 'owner ' || hashtext(address) % 2 as name from scripts
+      where address is not null and hashtext(address) % 7 = 0`,
   );
   await upsertTags(
     pool,

@@ -57,34 +57,42 @@ export function startClustering({ url }: Pick<TestDatabase, 'url'>, variables: R
 /** Rows with scripts and ids instead of keys. */
 const SECTIONS: Record<string, string> = {
   position: `
-    select json_build_array(p.chain_index, b.hash, p.next_merge_id, p.next_held_merge_id) from clustering p join blocks b on b.id = p.block_id`,
+    select json_build_array(p.chain_index, b.hash, p.next_merge_id, p.next_held_merge_id)
+      from clustering p join blocks b on b.id = p.block_id`,
   clusters: `
     select json_build_array(s.script, c.size, c.balance, c.size_limit, c.name, c.link, c.labels)
     from clusters c join scripts s on s.id = c.id`,
   members: `
     select json_build_array(s.script, parent.script, m.merge_id, next.script, previous.script)
-    from cluster_members m join scripts s on s.id = m.script_id left join scripts parent on parent.id = m.parent_id
+    from cluster_members m join scripts s on s.id = m.script_id
+      left join scripts parent on parent.id = m.parent_id
     join scripts next on next.id = m.next_id join scripts previous on previous.id = m.previous_id`,
   merges: `
-    select json_build_array(m.id, m.chain_index, t.transaction_id, stays.script, merged.script, s.script, o.script, m.held_merge_id)
+    select json_build_array(m.id, m.chain_index, t.transaction_id, stays.script, merged.script,
+      s.script, o.script, m.held_merge_id)
     from cluster_merges m join transactions t on t.id = m.transaction_id
-    join scripts stays on stays.id = m.cluster_id join scripts merged on merged.id = m.merged_cluster_id
+    join scripts stays on stays.id = m.cluster_id
+      join scripts merged on merged.id = m.merged_cluster_id
     join scripts s on s.id = m.script_id join scripts o on o.id = m.merged_script_id`,
   'held merges': `
-    select json_build_array(h.id, h.chain_index, t.transaction_id, s.script, o.script, h.state, h.settled_chain_index, h.transactions)
+    select json_build_array(h.id, h.chain_index, t.transaction_id, s.script, o.script, h.state,
+      h.settled_chain_index, h.transactions)
     from held_merges h join transactions t on t.id = h.transaction_id
     join scripts s on s.id = h.script_id join scripts o on o.id = h.other_script_id`,
   'repeated held merges': `
-    select json_build_array(r.chain_index, r.held_merge_id, r.transactions) from held_merge_repeats r`,
+    select json_build_array(r.chain_index, r.held_merge_id, r.transactions)
+      from held_merge_repeats r`,
   'change links': `
     select json_build_array(t.transaction_id, s.script, o.script, l.chain_index)
     from change_links l join transactions t on t.id = l.transaction_id
     join scripts s on s.id = l.script_id join scripts o on o.id = l.change_script_id`,
   'cluster names': `
-    select json_build_array(s.script, n.name, n.addresses) from cluster_names n join scripts s on s.id = n.cluster_id`,
+    select json_build_array(s.script, n.name, n.addresses) from cluster_names n
+      join scripts s on s.id = n.cluster_id`,
   'tagged scripts': `
     select json_build_array(s.script) from balances b join scripts s on s.id = b.script_id
-    where b.is_tagged and (b.utxo_count <> 0 or b.script_id in (select script_id from cluster_members))`,
+    where b.is_tagged and (b.utxo_count <> 0
+      or b.script_id in (select script_id from cluster_members))`,
 };
 
 export async function clusterSnapshot(db: Pick<Connection['pool'], 'query'>): Promise<Snapshot> {
@@ -106,7 +114,8 @@ export async function expectSameClusters(one: TestDatabase, other: TestDatabase)
 export async function storedClusters({ pool }: Pick<Connection, 'pool'>): Promise<string[][]> {
   const { rows } = await pool.query<{ scripts: string[] }>(
     `select array_agg(encode(s.script, 'hex') order by encode(s.script, 'hex') collate "C") as scripts
-       from cluster_members m join scripts s on s.id = m.script_id group by cluster_of(m.script_id) order by 1`,
+       from cluster_members m join scripts s on s.id = m.script_id group by cluster_of(m.script_id)
+         order by 1`,
   );
   return inOrder(rows.map(({ scripts }) => scripts));
 }
@@ -209,12 +218,17 @@ export async function expectedClustersOfIndex(
        join blocks b on b.id = c.block_id
       cross join lateral unnest(c.accepted_transactions) accepted (id)
        join transactions t on t.id = accepted.id
-       left join transaction_variants variant on variant.transaction_id = t.id and variant.variant = t.accepted_variant
-      where b.blue_score <= (select sink.blue_score from checkpoint join blocks sink on sink.id = block_id) - $1
+       left join transaction_variants variant on variant.transaction_id = t.id
+         and variant.variant = t.accepted_variant
+      where b.blue_score <= (select sink.blue_score from checkpoint
+        join blocks sink on sink.id = block_id) - $1
         and not ($2 and exists (
           select from transaction_inputs i
-           where i.transaction_id = t.id and i.previous_transaction_id not in (select id from transactions)
-             and not exists (select from bootstrap_utxos u where u.transaction_id = i.previous_transaction_id and u.index = i.previous_index)))`,
+           where i.transaction_id = t.id
+             and i.previous_transaction_id not in (select id from transactions)
+             and not exists (select from bootstrap_utxos u
+               where u.transaction_id = i.previous_transaction_id
+                 and u.index = i.previous_index)))`,
     [depth, forgets],
   );
   return clustersOf(
@@ -238,7 +252,8 @@ function clustersOf(spending: readonly SpendingTransaction[]): string[][] {
 export async function storedChangeLinks({ pool }: Pick<Connection, 'pool'>): Promise<string[]> {
   const { rows } = await pool.query<{ link: string }>(
     `select encode(t.transaction_id, 'hex') || ' ' || encode(s.script, 'hex') as link
-       from change_links l join transactions t on t.id = l.transaction_id join scripts s on s.id = l.change_script_id`,
+       from change_links l join transactions t on t.id = l.transaction_id
+         join scripts s on s.id = l.change_script_id`,
   );
   return rows.map(({ link }) => link).sort();
 }

@@ -129,7 +129,8 @@ async function sizeLimitsOf({ pool }: TestDatabase): Promise<Map<string, bigint>
 async function undoTo(database: TestDatabase, depth: bigint, sizeLimit = 1_000_000n): Promise<void> {
   const { pool } = database;
   await pool.query(
-    `create table kept_blocks as select * from chain_blocks where blue_score > (select max(blue_score) from chain_blocks) - $1`,
+    `create table kept_blocks as select * from chain_blocks
+      where blue_score > (select max(blue_score) from chain_blocks) - $1`,
     [depth],
   );
   await pool.query('delete from chain_blocks where index in (select index from kept_blocks)');
@@ -140,7 +141,8 @@ async function undoTo(database: TestDatabase, depth: bigint, sizeLimit = 1_000_0
 
 async function tagSome({ pool }: TestDatabase): Promise<void> {
   const { rows } = await pool.query<{ address: string; name: string }>(
-    `select address, 'owner ' || hashtext(address) % 2 as name from scripts where address is not null and hashtext(address) % 9 = 0`,
+    `select address, 'owner ' || hashtext(address) % 2 as name from scripts
+      where address is not null and hashtext(address) % 9 = 0`,
   );
   await upsertTags(
     pool,

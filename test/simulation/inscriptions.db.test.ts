@@ -35,8 +35,10 @@ type Line = string;
 
 async function inscriptionsOf(pool: Pool): Promise<Line[]> {
   const { rows } = await pool.query<{ line: Line }>(
-    `select concat_ws(' ', encode(t.transaction_id, 'hex'), i.input, encode(s.script, 'hex'), k.protocol, k.operation, k.tick) as line
-     from inscriptions i join inscription_kinds k on k.id = i.kind_id join transactions t on t.id = i.transaction_id
+    `select concat_ws(' ', encode(t.transaction_id, 'hex'), i.input, encode(s.script, 'hex'),
+      k.protocol, k.operation, k.tick) as line
+     from inscriptions i join inscription_kinds k on k.id = i.kind_id
+       join transactions t on t.id = i.transaction_id
      join scripts s on s.id = i.owner_script_id`,
   );
   return rows.map(({ line }) => line).toSorted();

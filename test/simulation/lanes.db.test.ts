@@ -72,7 +72,8 @@ interface Lane {
 
 async function lanesOf(pool: Pool): Promise<Lane[]> {
   const { rows } = await pool.query<Lane>(
-    `select lane_namespace(n.subnetwork_id) as namespace, transaction_count::integer as transactions, gas::text, fees::text,
+    `select lane_namespace(n.subnetwork_id) as namespace,
+       transaction_count::integer as transactions, gas::text, fees::text,
        first_seen::text as "firstSeen", last_seen::text as "lastSeen"
      from lanes l join subnetworks n on n.id = l.subnetwork_id order by 1`,
   );

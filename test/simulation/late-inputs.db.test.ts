@@ -22,7 +22,8 @@ interface Pending {
 
 async function readPending({ database }: Harness, id: Uint8Array): Promise<Pending> {
   const { rows } = await database.pool.query<Pending>(
-    `select (select count(*)::integer from transaction_inputs where amount is null and previous_transaction_hash = $1) as unresolved,
+    `select (select count(*)::integer from transaction_inputs
+      where amount is null and previous_transaction_hash = $1) as unresolved,
             (select count(*)::integer from late_transactions) as noted`,
     [Buffer.from(id)],
   );
@@ -87,7 +88,8 @@ test('late inputs are completed in portions, across restarts and reorgs, and an 
   simulated.receive(blockOn(simulated));
   await atRest(database, node, indexer);
   const { rows } = await database.pool.query(
-    `select t.accepting_index is not null as is_accepted, t.fee, i.amount from transactions t join transaction_inputs i on i.transaction_id = t.id
+    `select t.accepting_index is not null as is_accepted, t.fee, i.amount from transactions t
+      join transaction_inputs i on i.transaction_id = t.id
       where encode(t.transaction_id, 'hex') = $1`,
     [toHex(spender.transactionId)],
   );

@@ -51,7 +51,8 @@ test('hundreds of variants of the same ids are stored once each, before and afte
 
 async function countVariants({ database }: Harness): Promise<unknown> {
   const { rows } = await database.pool.query(
-    `select count(*)::integer as variants, count(distinct hash)::integer as hashes, count(distinct transaction_id)::integer as ids, max(variant) as last
+    `select count(*)::integer as variants, count(distinct hash)::integer as hashes,
+      count(distinct transaction_id)::integer as ids, max(variant) as last
        from transaction_variants`,
   );
   return rows[0];

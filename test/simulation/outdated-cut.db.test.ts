@@ -19,11 +19,14 @@ import { createPruningHarness, SHALLOW_MERGES } from './bootstraps-harness.ts';
 const DEPTHS = { finalityDepth: 60n, pruningDepth: 70n };
 const VARIABLES = { FINALITY_DEPTH: '60', PRUNING_DEPTH: '70', RETENTION: '100' };
 
-const CARRY = `insert into block_transactions (block_id, transaction_id, index, variant) select next_block_id, $1, 1, 0 from checkpoint`;
-const CARRY_NOT = `delete from block_transactions where transaction_id = $1 and block_id = (select next_block_id from checkpoint)`;
+const CARRY = `insert into block_transactions (block_id, transaction_id, index,
+  variant) select next_block_id, $1, 1, 0 from checkpoint`;
+const CARRY_NOT = `delete from block_transactions
+  where transaction_id = $1 and block_id = (select next_block_id from checkpoint)`;
 const ACCEPT = 'update transactions set accepting_index = accepting_index + 10000 where id = $1';
 const ACCEPT_NOT = 'update transactions set accepting_index = accepting_index - 10000 where id = $1';
-const VARY = `insert into transaction_variants (transaction_id, variant, hash, storage_mass, compute_mass, json_bytes) values ($1, 99, '', 0, 0, 0)`;
+const VARY = `insert into transaction_variants (transaction_id, variant, hash, storage_mass,
+  compute_mass, json_bytes) values ($1, 99, '', 0, 0, 0)`;
 const VARY_NOT = 'delete from transaction_variants where transaction_id = $1 and variant = 99';
 
 /** An index on which nothing has been cut yet, since that waits for clusters. */

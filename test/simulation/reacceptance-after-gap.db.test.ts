@@ -38,13 +38,16 @@ interface Activity {
 /** Selects scripts that only one of these transactions touches. */
 async function activityOf({ pool }: TestDatabase, transactions: readonly DagTransaction[]): Promise<Activity[]> {
   const { rows } = await pool.query<Activity>(
-    `select count(c.index) as accepted, min(c.chain_time) as first, max(c.chain_time) as last, b.accepted_count::bigint, b.first_seen, b.last_seen
+    `select count(c.index) as accepted, min(c.chain_time) as first, max(c.chain_time) as last,
+      b.accepted_count::bigint, b.first_seen, b.last_seen
        from transactions t
        join address_transactions a on a.transaction_id = t.id
        join balances b on b.script_id = a.script_id
        join chain_blocks c on t.id = any(c.accepted_transactions)
-      where t.transaction_id = any($1::bytea[]) and a.script_id not in (select script_id from bootstrap_utxos)
-        and (select count(*) from address_transactions other where other.script_id = a.script_id) = 1
+      where t.transaction_id = any($1::bytea[])
+        and a.script_id not in (select script_id from bootstrap_utxos)
+        and (select count(*) from address_transactions other
+          where other.script_id = a.script_id) = 1
       group by t.id, b.script_id`,
     [transactions.map(({ transactionId }) => Buffer.from(transactionId))],
   );
@@ -106,7 +109,8 @@ test('a reorg above a gap restores the merging blocks below the gap', async () =
   await withLowFinality(() => followToTheTip(theirs, RECORD));
   const { pool } = database;
   const selectMerged = `
-    select b.id, b.merging_block_id, b.is_blue from blocks b join chain_blocks c on c.block_id = b.merging_block_id
+    select b.id, b.merging_block_id, b.is_blue from blocks b
+      join chain_blocks c on c.block_id = b.merging_block_id
      where c.index < (select max(chain_index) from bootstrap_blocks) order by b.id`;
   const { rows: merged } = await pool.query<{ id: bigint }>(selectMerged);
   expect(merged.length).toBeGreaterThan(20);
@@ -122,7 +126,8 @@ test('a reorg above a gap restores the merging blocks below the gap', async () =
 /** Counts the transactions that two chain blocks accept. */
 async function countTwice({ pool }: TestDatabase): Promise<number> {
   const { rows } = await pool.query<{ id: bigint }>(
-    `select id from chain_blocks cross join lateral unnest(accepted_transactions) accepted (id) group by id having count(*) > 1`,
+    `select id from chain_blocks cross join lateral unnest(accepted_transactions) accepted (id)
+      group by id having count(*) > 1`,
   );
   return rows.length;
 }
@@ -134,27 +139,39 @@ async function countTwice({ pool }: TestDatabase): Promise<number> {
 async function findWrongBalances({ pool }: TestDatabase): Promise<object[]> {
   const { rows } = await pool.query<object>(
     `with twice as (
-       select id from chain_blocks cross join lateral unnest(accepted_transactions) accepted (id) group by id having count(*) > 1
+       select id from chain_blocks cross join lateral unnest(accepted_transactions) accepted (id)
+         group by id having count(*) > 1
      ), involved as (
-       select distinct s.id, s.address from twice join address_transactions a on a.transaction_id = twice.id join scripts s on s.id = a.script_id
+       select distinct s.id, s.address from twice
+         join address_transactions a on a.transaction_id = twice.id
+           join scripts s on s.id = a.script_id
         where s.address is not null order by s.id limit 4
      ), beginnings as (
-       select s.chain_index, c.chain_time from bootstrap_blocks s join chain_blocks c on c.index = s.chain_index
+       select s.chain_index, c.chain_time from bootstrap_blocks s
+         join chain_blocks c on c.index = s.chain_index
      ), held as (
        select script_id, chain_index, balance from bootstrap_balances
        union all
-       select script_id, (select max(chain_index) from bootstrap_blocks), sum(amount) from bootstrap_utxos group by 1
+       select script_id, (select max(chain_index) from bootstrap_blocks), sum(amount)
+         from bootstrap_utxos group by 1
      ), requests as (
        select i.id, i.address, c.chain_time,
-              (select max(chain_index) from beginnings b where b.chain_time <= c.chain_time) as beginning
-         from involved i cross join (select distinct chain_time from chain_blocks where index % 3 = 0) c
+              (select max(chain_index) from beginnings b
+                where b.chain_time <= c.chain_time) as beginning
+         from involved i cross join (select distinct chain_time from chain_blocks
+           where index % 3 = 0) c
      ), results as (
-       select q.address, q.chain_time, kaspa.balance_at(q.address, to_timestamp(q.chain_time / 1000::double precision)) as balance,
-              coalesce((select sum(balance) from held h where h.script_id = q.id and h.chain_index = q.beginning), 0)
+       select q.address, q.chain_time,
+              kaspa.balance_at(q.address,
+                to_timestamp(q.chain_time / 1000::double precision)) as balance,
+                  coalesce((select sum(balance) from held h
+                    where h.script_id = q.id and h.chain_index = q.beginning), 0)
               + coalesce((select sum(a.amount_received - a.amount_sent)
                             from chain_blocks c cross join lateral unnest(c.accepted_transactions) accepted (id)
-                            join address_transactions a on a.transaction_id = accepted.id and a.script_id = q.id
-                           where c.index > q.beginning and c.chain_time <= q.chain_time), 0) as expected
+                            join address_transactions a on a.transaction_id = accepted.id
+                              and a.script_id = q.id
+                           where c.index > q.beginning
+                             and c.chain_time <= q.chain_time), 0) as expected
          from requests q)
      select * from results where balance <> expected`,
   );

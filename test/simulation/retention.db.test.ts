@@ -80,7 +80,8 @@ async function hashRates({ pool }: Db): Promise<{ start: Date; hash_rate: number
 async function partitionsOf({ pool }: Db): Promise<string[]> {
   const { rows } = await pool.query<{ name: string }>(
     `select relname as name from pg_class
-      where relnamespace = 'public'::regnamespace and relkind = 'r' and relname ~ '_[0-9]+$' order by 1`,
+      where relnamespace = 'public'::regnamespace and relkind = 'r' and relname ~ '_[0-9]+$'
+        order by 1`,
   );
   return rows.map(({ name }) => name);
 }
@@ -106,7 +107,8 @@ test('an index with retention equals one that was bootstrapped at its first bloc
  */
 async function cutConnections({ pool }: Db): Promise<void> {
   await pool.query(
-    `select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'kasgres indexer' and datname = current_database()`,
+    `select pg_terminate_backend(pid) from pg_stat_activity
+      where application_name = 'kasgres indexer' and datname = current_database()`,
   );
 }
 
@@ -134,7 +136,8 @@ test('a cut that is interrupted at any moment happens completely or not at all',
   await indexer.stop();
   const names = await partitionsOf(database);
   const { rows } = await database.pool.query<{ name: string }>(
-    `select relname as name from pg_class where relnamespace = 'public'::regnamespace and relkind = 'r' and relispartition order by 1`,
+    `select relname as name from pg_class
+      where relnamespace = 'public'::regnamespace and relkind = 'r' and relispartition order by 1`,
   );
   expect(names).toEqual(rows.map(({ name }) => name));
 });
@@ -144,11 +147,14 @@ async function slowExchangeDown({ pool }: Db): Promise<() => Promise<boolean>> {
   await pool.query(
     `create function wait_after_detaching() returns event_trigger language plpgsql as $$
      begin if current_query() ~ 'detach partition' then perform pg_sleep(0.1); end if; end $$;
-     create event trigger slow_exchange on ddl_command_end when tag in ('ALTER TABLE') execute function wait_after_detaching()`,
+     create event trigger slow_exchange on ddl_command_end
+       when tag in ('ALTER TABLE') execute function wait_after_detaching()`,
   );
   return async () => {
     const { rows } = await pool.query(
-      `select from pg_stat_activity where query ~ 'detach partition' and state = 'active' and datname = current_database() and pid <> pg_backend_pid()`,
+      `select from pg_stat_activity
+        where query ~ 'detach partition' and state = 'active' and datname = current_database()
+          and pid <> pg_backend_pid()`,
     );
     return rows.length > 0;
   };
@@ -192,7 +198,8 @@ test('a transaction that begins while partitions are exchanged sees the index be
         await client.query('select from checkpoint');
         const { rows } = await client.query<{ known: boolean }>(
           `select distinct t.id is not null or e.id is not null as known
-             from utxos u left join transactions t on t.id = u.transaction_id left join pre_bootstrap_transactions e on e.id = u.transaction_id`,
+             from utxos u left join transactions t on t.id = u.transaction_id
+               left join pre_bootstrap_transactions e on e.id = u.transaction_id`,
         );
         utxos.push(...rows);
       },
@@ -226,9 +233,11 @@ test('the first cut after a gap keeps the ids of older UTXOs, and resets the met
   const { rows } = await database.pool.query<{ named: number; unnamed: number }>(
     `select count(*) filter (where is_named)::int as named, count(*) filter (where not is_named)::int as unnamed from (
        select exists (select from transactions t where t.id = u.transaction_id)
-           or exists (select from pre_bootstrap_transactions e where e.id = u.transaction_id) as is_named
+           or exists (select from pre_bootstrap_transactions e
+             where e.id = u.transaction_id) as is_named
          from utxos u union all
-       select exists (select from pre_bootstrap_transactions e where e.id = u.transaction_id) from bootstrap_utxos u) held`,
+       select exists (select from pre_bootstrap_transactions e where e.id = u.transaction_id)
+         from bootstrap_utxos u) held`,
   );
   expect(rows[0]?.unnamed).toBe(0);
   expect(rows[0]?.named).toBeGreaterThan(0);

@@ -95,7 +95,8 @@ test('seen_before has rows of the latest chain blocks only', async () => {
   const indexer = startIndexing(simulatedDag, database.url);
   await atRest(database, node, indexer);
   await pool.query(
-    `insert into seen_before select chain_index - above, '{}', '{}' from checkpoint, unnest('{35000,37000}'::int[]) above`,
+    `insert into seen_before select chain_index - above, '{}', '{}'
+      from checkpoint, unnest('{35000,37000}'::int[]) above`,
   );
   // Old rows are deleted at every hundredth chain block.
   while (simulatedDag.node.dag.chainBlocks.length < 110) simulatedDag.mine(10);
@@ -116,7 +117,8 @@ test('it counts a transaction when its first block is merged, or after 300 furth
   simulatedDag.mine(20);
   const indexer = startIndexing(simulatedDag, database.url);
   await atRest(database, node, indexer);
-  const mergedAndUncounted = `select from unmerged_touches join blocks on id = block_id where merging_block_id is not null`;
+  const mergedAndUncounted = `select from unmerged_touches join blocks on id = block_id
+    where merging_block_id is not null`;
   for (let step = 0; step < STEPS; step += 1) {
     extendChain(simulatedDag, step);
     await atRest(database, node, indexer);
@@ -128,7 +130,8 @@ test('it counts a transaction when its first block is merged, or after 300 furth
   await pool.query(
     `with script as (select script_id from balances where transaction_count > 1 limit 1),
      old as (insert into unmerged_touches select -1000, array[script_id] from script)
-     update balances set transaction_count = transaction_count - 1 where script_id = (select script_id from script)`,
+     update balances set transaction_count = transaction_count - 1
+       where script_id = (select script_id from script)`,
   );
   expect(await checkInvariant4(pool)).toEqual([]);
   simulatedDag.mine(2);

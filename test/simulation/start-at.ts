@@ -51,7 +51,8 @@ async function moveStart(client: PoolClient, chainIndex: number, afterIndex: num
   if (after !== undefined) {
     await client.query(
       `insert into gaps (after_block_hash, before_block_hash, reason)
-       select a.hash, b.hash, 'Removed by a test.' from blocks a, blocks b where a.id = $1 and b.id = $2`,
+       select a.hash, b.hash, 'Removed by a test.' from blocks a, blocks b
+         where a.id = $1 and b.id = $2`,
       [after.id, start.id],
     );
   }
@@ -72,7 +73,8 @@ async function getChainBlock(client: PoolClient, index: number): Promise<ChainBl
 /** Transactions accepted above the first of two chain indexes, up to the second. */
 const ACCEPTED_BETWEEN = `
   select t.id, t.subnetwork_id, c.daa_score
-  from chain_blocks c join transactions t on t.accepting_index = c.index where c.index > $1 and c.index <= $2`;
+  from chain_blocks c join transactions t on t.accepting_index = c.index
+    where c.index > $1 and c.index <= $2`;
 
 /**
  * Creates table `state`: the UTXO set at a chain block, computed from the rows since the latest
@@ -91,7 +93,8 @@ async function createStateAt(client: PoolClient, chainIndex: number): Promise<vo
      made as (
        select * from bootstrap_utxos
        union all
-       select o.transaction_id, o.script_id, o.amount, a.daa_score, o.index, a.subnetwork_id = 1, o.covenant_id
+       select o.transaction_id, o.script_id, o.amount, a.daa_score, o.index,
+         a.subnetwork_id = 1, o.covenant_id
        from accepted a join transaction_outputs o on o.transaction_id = a.id
      )
      insert into state select * from made where not exists (
@@ -106,7 +109,8 @@ async function createStateAt(client: PoolClient, chainIndex: number): Promise<vo
 async function keepBootstrapBalances(client: PoolClient): Promise<void> {
   await client.query(
     `insert into bootstrap_balances
-     select (select max(chain_index) from bootstrap_blocks), script_id, sum(amount) from bootstrap_utxos group by script_id`,
+     select (select max(chain_index) from bootstrap_blocks), script_id, sum(amount)
+       from bootstrap_utxos group by script_id`,
   );
 }
 
@@ -144,7 +148,8 @@ async function cutChain(client: PoolClient, last: bigint, start: bigint): Promis
     [last, start],
   );
   await client.query(
-    `update transactions set accepting_index = null, accepted_variant = null where accepting_index > $1 and accepting_index <= $2`,
+    `update transactions set accepting_index = null, accepted_variant = null
+      where accepting_index > $1 and accepting_index <= $2`,
     [last, start],
   );
   await client.query(
@@ -165,7 +170,8 @@ async function cutChain(client: PoolClient, last: bigint, start: bigint): Promis
   await client.query('delete from bootstrap_blocks where chain_index > $1', [last]);
   await client.query('delete from bootstrap_balances where chain_index > $1', [last]);
   await client.query(
-    `delete from gaps where before_block_hash not in (select hash from bootstrap_blocks join blocks on blocks.id = bootstrap_blocks.block_id)`,
+    `delete from gaps where before_block_hash not in (select hash from bootstrap_blocks
+      join blocks on blocks.id = bootstrap_blocks.block_id)`,
   );
 }
 
@@ -188,7 +194,9 @@ async function removeBlocks(client: PoolClient): Promise<void> {
     `delete from pre_bootstrap_blocks where id not in (
        select parent_id from block_parents
        union all
-       select named.id from blocks, unnest(selected_parent_id || merge_set_blues || merge_set_reds) named (id) where named.id is not null
+       select named.id from blocks,
+         unnest(selected_parent_id || merge_set_blues || merge_set_reds) named (id)
+           where named.id is not null
      )`,
   );
 }
@@ -227,14 +235,18 @@ async function removeTransactions(client: PoolClient): Promise<void> {
  */
 async function clearRemovedUtxos(client: PoolClient): Promise<void> {
   await client.query(
-    `update transaction_inputs i set previous_transaction_id = null, previous_transaction_hash = r.transaction_id, amount = null, script_id = null
-     from removed r where r.id = i.previous_transaction_id and r.id not in (select id from pre_bootstrap_transactions)`,
+    `update transaction_inputs i
+      set previous_transaction_id = null, previous_transaction_hash = r.transaction_id,
+        amount = null, script_id = null
+     from removed r where r.id = i.previous_transaction_id
+       and r.id not in (select id from pre_bootstrap_transactions)`,
   );
   await client.query(
     `update transaction_inputs i set amount = null, script_id = null
      where i.previous_transaction_id not in (select id from transactions)
        and not exists (
-         select from bootstrap_utxos u where u.transaction_id = i.previous_transaction_id and u.index = i.previous_index
+         select from bootstrap_utxos u
+           where u.transaction_id = i.previous_transaction_id and u.index = i.previous_index
        )
        and not (
          i.previous_transaction_id in (select id from known_earlier)
@@ -244,7 +256,8 @@ async function clearRemovedUtxos(client: PoolClient): Promise<void> {
   );
   await client.query(
     `update transactions t set fee = null
-     where subnetwork_id <> 1 and exists (select from transaction_inputs i where i.transaction_id = t.id and i.amount is null)`,
+     where subnetwork_id <> 1 and exists (select from transaction_inputs i
+       where i.transaction_id = t.id and i.amount is null)`,
   );
 }
 
@@ -262,7 +275,8 @@ async function writeBootstrapBlock(client: PoolClient, start: ChainBlock): Promi
 async function rebuildDerivedState(client: PoolClient): Promise<void> {
   await client.query(
     `update chain_blocks c set chain_time = timed.latest
-     from (select index, max(timestamp) over (order by index) as latest from chain_blocks) timed where timed.index = c.index`,
+     from (select index, max(timestamp) over (order by index) as latest from chain_blocks) timed
+       where timed.index = c.index`,
   );
   await client.query('select fill_accepted_deltas()');
   await replaceBalanceChanges(client);
@@ -272,11 +286,13 @@ async function rebuildDerivedState(client: PoolClient): Promise<void> {
   await countUnmerged(client);
   await client.query(
     `delete from balances where script_id not in (
-       select script_id from address_transactions union select script_id from bootstrap_utxos union select script_id from bootstrap_balances
+       select script_id from address_transactions union select script_id from bootstrap_utxos
+         union select script_id from bootstrap_balances
      )`,
   );
   await client.query(
-    `update balances b set transaction_count = (select count(*) from address_transactions a where a.script_id = b.script_id)`,
+    `update balances b set transaction_count = (select count(*) from address_transactions a
+      where a.script_id = b.script_id)`,
   );
   await client.query(
     `delete from scripts where id not in (
@@ -297,10 +313,13 @@ async function rebuildDerivedState(client: PoolClient): Promise<void> {
  */
 async function replaceRollups(client: PoolClient): Promise<void> {
   await client.query(
-    `update balances b set accepted_count = coalesce(r.accepted_count, 0), receiving_count = coalesce(r.receiving_count, 0),
-       sending_count = coalesce(r.sending_count, 0), coinbase_count = coalesce(r.coinbase_count, 0), received = coalesce(r.received, 0),
-       sent = coalesce(r.sent, 0), first_seen = r.first_seen, last_seen = r.last_seen
-     from balances other left join script_rollups() r using (script_id) where other.script_id = b.script_id`,
+    `update balances b set accepted_count = coalesce(r.accepted_count, 0),
+       receiving_count = coalesce(r.receiving_count, 0),
+       sending_count = coalesce(r.sending_count, 0), coinbase_count = coalesce(r.coinbase_count, 0),
+       received = coalesce(r.received, 0), sent = coalesce(r.sent, 0), first_seen = r.first_seen,
+       last_seen = r.last_seen
+     from balances other left join script_rollups() r using (script_id)
+       where other.script_id = b.script_id`,
   );
   await client.query('select make_network_intervals()');
   await client.query('truncate seen_before');

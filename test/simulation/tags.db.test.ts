@@ -110,7 +110,8 @@ test('a removed name is removed from all scripts, also from those that left the 
   await follow(harness, database);
   await cluster(database, options);
   const { rows } = await database.pool.query<{ address: string }>(
-    `select s.address from cluster_merges m join scripts s on s.id = m.cluster_id where cluster_of(m.cluster_id) = m.cluster_id
+    `select s.address from cluster_merges m join scripts s on s.id = m.cluster_id
+      where cluster_of(m.cluster_id) = m.cluster_id
       order by m.id desc limit 3`,
   );
   const source = { name: 'source', title: '', creator: '' };
@@ -147,7 +148,8 @@ async function tagsOf({ pool }: TestDatabase): Promise<unknown> {
 async function countNames({ pool }: TestDatabase): Promise<{ named: bigint; disputed: bigint }> {
   const { rows } = await pool.query<{ named: bigint; disputed: bigint }>(
     `select count(*) filter (where name is not null) as named,
-            count(*) filter (where (select count(*) from cluster_names where cluster_id = id) > 1) as disputed
+            count(*) filter (where (select count(*) from cluster_names
+              where cluster_id = id) > 1) as disputed
        from clusters`,
   );
   return rows[0] ?? { named: 0n, disputed: 0n };

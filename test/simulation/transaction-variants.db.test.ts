@@ -157,14 +157,16 @@ test('the variant with number 32,768 of an id is indexed as any other', async ()
   // These rows are as if other blocks had carried one variant each.
   await database.pool.query(
     `insert into transaction_variants (transaction_id, variant, hash, storage_mass, compute_mass, json_bytes)
-     select t.id, n, sha256(n::text::bytea), 0, 0, 0 from transactions t cross join generate_series(1, 32767) n where t.transaction_id = $1`,
+     select t.id, n, sha256(n::text::bytea), 0, 0, 0 from transactions t
+       cross join generate_series(1, 32767) n where t.transaction_id = $1`,
     [Buffer.from(original.transactionId)],
   );
   await mineAndIndex(second);
   await mineAndIndex(blockOn(simulatedDag.node));
   const { rows } = await database.pool.query(
     `select t.accepted_variant, k.hash, i.signature_script
-       from transactions t join kaspa.transactions k on k.transaction_key = t.id join kaspa.inputs i on i.transaction_key = t.id
+       from transactions t join kaspa.transactions k on k.transaction_key = t.id
+         join kaspa.inputs i on i.transaction_key = t.id
       where t.transaction_id = $1`,
     [Buffer.from(original.transactionId)],
   );
@@ -211,7 +213,8 @@ function mergeAmbiguousIds(simulatedDag: SimulatedDag): void {
 async function countAmbiguous({ database }: Harness): Promise<{ ids: number; unresolved: number }> {
   const { rows } = await database.pool.query<{ ids: number; unresolved: number }>(
     `select count(*)::integer as ids, count(*) filter (where accepted_variant is null)::integer as unresolved
-       from transactions where accepting_index is not null and id in (select transaction_id from transaction_variants)`,
+       from transactions where accepting_index is not null
+         and id in (select transaction_id from transaction_variants)`,
   );
   if (rows[0] === undefined) throw new Error('no count');
   return rows[0];
@@ -238,12 +241,14 @@ async function findUntellable({ pool }: Queryable, node: NodeClient): Promise<Kn
     `select t.transaction_id, ${ACCEPTED_HASH} as hash, encode(parent.hash, 'hex') as parent
        from checkpoint
        join blocks sink on sink.id = checkpoint.block_id
-       join blocks below on below.id = sink.selected_parent_id and below.blue_score = sink.blue_score - 1
+       join blocks below on below.id = sink.selected_parent_id
+         and below.blue_score = sink.blue_score - 1
        join blocks parent on parent.id = below.selected_parent_id
        join chain_blocks accepting on accepting.block_id = below.id
        join transactions t on t.accepting_index = accepting.index
       where t.accepted_variant is not null
-        and (select count(distinct bt.variant) from block_transactions bt join blocks merged on merged.id = bt.block_id
+        and (select count(distinct bt.variant) from block_transactions bt
+          join blocks merged on merged.id = bt.block_id
               where bt.transaction_id = t.id and merged.merging_block_id = below.id) > 1`,
   );
   const [row] = rows;

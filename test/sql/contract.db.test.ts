@@ -26,7 +26,8 @@ const COLUMNS = `
    where relnamespace = 'kaspa'::regnamespace and attnum > 0 and not attisdropped
    order by relname collate "C", attnum`;
 const FUNCTIONS = `
-  select format('%s(%s) %s', proname, pg_get_function_identity_arguments(oid), pg_get_function_result(oid)) as line
+  select format('%s(%s) %s', proname, pg_get_function_identity_arguments(oid),
+    pg_get_function_result(oid)) as line
     from pg_proc where pronamespace = 'kaspa'::regnamespace order by proname collate "C"`;
 
 test('it has the views, columns and functions of the contract version, and none disappeared', async () => {
@@ -53,14 +54,17 @@ function readCommitted(file: string): string[] {
 test('it has a comment on every view, column and function', async () => {
   const uncommented = await listLines(`
     select format('view %s', relname) as line from pg_class
-     where relnamespace = 'kaspa'::regnamespace and coalesce(obj_description(oid, 'pg_class'), '') = ''
+     where relnamespace = 'kaspa'::regnamespace
+       and coalesce(obj_description(oid, 'pg_class'), '') = ''
     union all
-    select format('column %s.%s', relname, attname) from pg_class join pg_attribute on attrelid = pg_class.oid
+    select format('column %s.%s', relname, attname) from pg_class
+      join pg_attribute on attrelid = pg_class.oid
      where relnamespace = 'kaspa'::regnamespace and attnum > 0 and not attisdropped
        and coalesce(col_description(attrelid, attnum), '') = ''
     union all
     select format('function %s', oid::regprocedure) from pg_proc
-     where pronamespace = 'kaspa'::regnamespace and coalesce(obj_description(oid, 'pg_proc'), '') = ''
+     where pronamespace = 'kaspa'::regnamespace
+       and coalesce(obj_description(oid, 'pg_proc'), '') = ''
     union all
     select format('schema %s', nspname) from pg_namespace
      where nspname = 'kaspa' and coalesce(obj_description(oid, 'pg_namespace'), '') = ''`);
@@ -70,6 +74,7 @@ test('it has a comment on every view, column and function', async () => {
 test('it contains only views and functions, and every view runs with the rights of its owner', async () => {
   const others = await listLines(`
     select format('%s %s', relkind, relname) as line from pg_class
-     where relnamespace = 'kaspa'::regnamespace and (relkind <> 'v' or 'security_invoker=true' = any(reloptions))`);
+     where relnamespace = 'kaspa'::regnamespace
+       and (relkind <> 'v' or 'security_invoker=true' = any(reloptions))`);
   expect(others).toEqual([]);
 });

@@ -81,7 +81,8 @@ test.each(Object.entries(VIEWS).flatMap(([view, filters]) => filters.map((filter
 test('it expects about as many rows of joins with accepted transactions as there are', async () => {
   for (const other of ['outputs', 'inputs', 'transactions', 'address_transactions']) {
     const { 'Plan Rows': expected, 'Actual Rows': actual } = await planOf(
-      `select * from kaspa.accepted_transactions a join kaspa.${other} o using (transaction_key) where not a.is_coinbase`,
+      `select * from kaspa.accepted_transactions a join kaspa.${other} o using (transaction_key)
+        where not a.is_coinbase`,
     );
     expect(actual / expected, `${other}: ${expected} of ${actual}`).toBeLessThanOrEqual(FACTOR);
     expect(expected / actual, `${other}: ${expected} of ${actual}`).toBeLessThanOrEqual(FACTOR);
@@ -118,9 +119,12 @@ test('it expects no few rows where a query of the cookbook reads many', async ()
 const COHORTS = `
   with first_use as (
     select o.address_key, min(a.accepted_at) as since
-      from kaspa.accepted_transactions a join kaspa.outputs o using (transaction_key) where not a.is_coinbase group by 1)
-  select date_trunc('day', f.since) as cohort, date_trunc('day', a.accepted_at) as day, count(distinct f.address_key) as active
-    from first_use f join kaspa.outputs o using (address_key) join kaspa.accepted_transactions a using (transaction_key)
+      from kaspa.accepted_transactions a join kaspa.outputs o using (transaction_key)
+        where not a.is_coinbase group by 1)
+  select date_trunc('day', f.since) as cohort, date_trunc('day', a.accepted_at) as day,
+    count(distinct f.address_key) as active
+    from first_use f join kaspa.outputs o using (address_key)
+      join kaspa.accepted_transactions a using (transaction_key)
    where not a.is_coinbase group by 1, 2 order by 1, 2`;
 
 test('it runs an ordinary query of cohorts in seconds', async () => {
@@ -152,7 +156,8 @@ test('it reads all of address_transactions in at most twice the time of inputs a
   const [union, whole] = await fastestOf([
     `select ${COLUMNS}, sum(amount_sompi) from (
        select address, transaction_id, accepted_at, amount_sompi from kaspa.outputs
-       union all select address, transaction_id, accepted_at, amount_sompi from kaspa.inputs) both_sides`,
+       union all select address, transaction_id, accepted_at, amount_sompi
+         from kaspa.inputs) both_sides`,
     `select ${COLUMNS}, sum(change_sompi) from kaspa.address_transactions`,
   ]);
   console.log(`address_transactions: ${(whole / union).toFixed(2)} times the union (${union.toFixed(0)} ms)`);

@@ -97,8 +97,9 @@ function minerOf({ transactions, parents }: DagBlock): [address: string | undefi
 describe('views of the DAG', () => {
   test('it shows every block in kaspa.blocks', async () => {
     await expectRows(
-      `select hash, time, blue_score, daa_score, blue_work, difficulty, nonce, is_chain_block, color, selected_parent_hash, merging_block_hash,
-              merged_at, transaction_count, pruning_point, miner_address, subsidy_sompi from kaspa.blocks where ${MERGED_OR_NEW}`,
+      `select hash, time, blue_score, daa_score, blue_work, difficulty, nonce, is_chain_block,
+              color, selected_parent_hash, merging_block_hash, merged_at, transaction_count,
+              pruning_point, miner_address, subsidy_sompi from kaspa.blocks where ${MERGED_OR_NEW}`,
       oracle.blocks.map((block) => [
         block.hash,
         block.header.timestamp,
@@ -138,7 +139,8 @@ describe('views of the DAG', () => {
 
   test('it shows the direct parents in kaspa.block_parents', async () => {
     await expectRows(
-      `select block_hash, parent_hash from kaspa.block_parents where block_hash in (select hash from kaspa.blocks where ${MERGED_OR_NEW})`,
+      `select block_hash, parent_hash from kaspa.block_parents
+        where block_hash in (select hash from kaspa.blocks where ${MERGED_OR_NEW})`,
       oracle.blocks.flatMap((block) => block.parents.map((parent) => [block.hash, parent.hash])),
     );
   });
@@ -203,7 +205,9 @@ describe('views of transactions', () => {
     );
     expect(several.size).toBeGreaterThan(0);
     const rows = await ask(
-      `select k.transaction_id, k.hash from kaspa.transactions k join public.transactions t on t.id = k.transaction_key where t.accepted_variant is not null`,
+      `select k.transaction_id, k.hash from kaspa.transactions k
+        join public.transactions t on t.id = k.transaction_key
+          where t.accepted_variant is not null`,
     );
     const hashes = new Map(
       accepted.map(({ transaction }) => [toHex(transaction.transactionId), toHex(transaction.hash)]),
@@ -225,7 +229,8 @@ describe('views of transactions', () => {
 
   test('it shows every input in kaspa.inputs', async () => {
     await expectRows(
-      `select transaction_id, index, previous_transaction_id, previous_index, address, amount_sompi, covenant_id, is_accepted, accepted_at from kaspa.inputs
+      `select transaction_id, index, previous_transaction_id, previous_index, address, amount_sompi,
+        covenant_id, is_accepted, accepted_at from kaspa.inputs
         where ${SEEN}`,
       all().flatMap((transaction) =>
         transaction.inputs.map((utxo, index) => {
@@ -248,7 +253,8 @@ describe('views of transactions', () => {
 
   test('it shows every output with its spender in kaspa.outputs', async () => {
     await expectRows(
-      `select transaction_id, index, address, script, amount_sompi, is_accepted, accepted_at, spent_by, is_coinbase from kaspa.outputs where ${SEEN}`,
+      `select transaction_id, index, address, script, amount_sompi, is_accepted, accepted_at,
+        spent_by, is_coinbase from kaspa.outputs where ${SEEN}`,
       all().flatMap((transaction) =>
         transaction.outputs.map((utxo) => [
           transaction.id,
@@ -284,8 +290,9 @@ describe('views of state', () => {
   test('it shows balances and activity in kaspa.addresses', async () => {
     const accepted = [...touches()].filter(({ transaction }) => transaction.acceptedBy !== undefined);
     await expectRows(
-      `select address, balance_sompi, utxo_count, transaction_count, receiving_count, sending_count, coinbase_count, received_sompi, sent_sompi,
-              first_seen, last_seen, tag, cluster from kaspa.addresses where transaction_count > 0`,
+      `select address, balance_sompi, utxo_count, transaction_count, receiving_count, sending_count,
+              coinbase_count, received_sompi, sent_sompi, first_seen, last_seen, tag, cluster
+                from kaspa.addresses where transaction_count > 0`,
       [...Map.groupBy(accepted, ({ address }) => address)].map(([address, touched]) => {
         const utxos = oracle.utxos.filter((utxo) => utxo.address === address);
         const times = touched.map(({ transaction }) => known(transaction.acceptedBy).chainTime);
@@ -310,7 +317,8 @@ describe('views of state', () => {
 
   test('it shows the transactions of each address in kaspa.address_transactions', async () => {
     await expectRows(
-      `select address, transaction_id, accepted_at, is_accepted, received_sompi, sent_sompi, change_sompi from kaspa.address_transactions
+      `select address, transaction_id, accepted_at, is_accepted, received_sompi, sent_sompi,
+        change_sompi from kaspa.address_transactions
         where address is not null and is_accepted`,
       [...touches()]
         .filter(({ transaction }) => transaction.acceptedBy !== undefined)
@@ -332,7 +340,8 @@ describe('views of state', () => {
     for (const moment of [...moments, 0]) {
       const rows = await ask(
         `select address, set.balance_sompi::text as together, kaspa.balance_at(address, at)::text as alone
-           from to_timestamp($2 / 1000::double precision) at cross join lateral kaspa.balances_at($1, at) set`,
+           from to_timestamp($2 / 1000::double precision) at
+             cross join lateral kaspa.balances_at($1, at) set`,
         [addresses, moment],
       );
       expect(rows).toHaveLength(addresses.filter((address) => address !== undefined && address !== null).length);
@@ -344,7 +353,8 @@ describe('views of state', () => {
     const accepted = all().filter(({ acceptedBy }) => acceptedBy !== undefined);
     const byId = new Map(accepted.map((transaction) => [transaction.id, known(transaction.acceptedBy)]));
     const rows = await ask(
-      `select previous_transaction_id as id, utxo_daa_score::int as score, kaspa.time_of_daa_score(utxo_daa_score) as time
+      `select previous_transaction_id as id, utxo_daa_score::int as score,
+        kaspa.time_of_daa_score(utxo_daa_score) as time
          from kaspa.inputs where is_accepted`,
     );
     expect(rows.length).toBeGreaterThan(50);
@@ -370,7 +380,8 @@ describe('views of state', () => {
         return [time - 1, time, time + 1, time + 1_234_567];
       });
       const rows = await ask(
-        `select m as moment, kaspa.balance_at($1, to_timestamp(m / 1000::double precision)) as balance from unnest($2::bigint[]) m`,
+        `select m as moment, kaspa.balance_at($1,
+          to_timestamp(m / 1000::double precision)) as balance from unnest($2::bigint[]) m`,
         [address, moments],
       );
       for (const { moment, balance } of rows) {
@@ -428,8 +439,8 @@ describe('rollups', () => {
       ];
     });
     await expectRows(
-      `select start, chain_blocks, blocks, red_blocks, transactions, fees_sompi, volume_sompi, minted_sompi, supply_sompi, active_addresses,
-              new_addresses from kaspa.${view}`,
+      `select start, chain_blocks, blocks, red_blocks, transactions, fees_sompi, volume_sompi,
+              minted_sompi, supply_sompi, active_addresses, new_addresses from kaspa.${view}`,
       expected,
     );
   });
@@ -454,7 +465,8 @@ describe('tags and clusters', () => {
     await insertCluster(database.pool, members, owner);
 
     await expectRows(
-      `select address, tag, labels, cluster from kaspa.addresses where address = any('{${[own, root, member, lone].join()}}')`,
+      `select address, tag, labels, cluster from kaspa.addresses
+        where address = any('{${[own, root, member, lone].join()}}')`,
       [
         [own, 'Somebody', ['person'], root],
         [root, owner.name, owner.labels, root],

@@ -77,7 +77,8 @@ function wrong(change: (url: URL) => void): string {
 /** The rows of every table, and the tables. */
 async function contentOf({ pool }: TestDatabase): Promise<Record<string, unknown>> {
   const { rows } = await pool.query<{ name: string }>(
-    `select format('%I.%I', schemaname, tablename) as name from pg_tables where schemaname not in ('pg_catalog', 'information_schema')`,
+    `select format('%I.%I', schemaname, tablename) as name from pg_tables
+      where schemaname not in ('pg_catalog', 'information_schema')`,
   );
   const content: Record<string, unknown> = {};
   for (const { name } of rows) {
@@ -110,7 +111,8 @@ describe('a database that cannot be used', () => {
       (
         await filled.pool.query(
           // The server has the databases, and so the indexers, of other tests too.
-          `select from pg_locks join pg_database d on d.oid = database and datname = current_database() where locktype = 'advisory'`,
+          `select from pg_locks join pg_database d on d.oid = database
+            and datname = current_database() where locktype = 'advisory'`,
         )
       ).rows.length;
     await expect.poll(isLocked, { timeout: 30_000 }).toBe(1);

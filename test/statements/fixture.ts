@@ -36,9 +36,11 @@ const toEntry = (template = '') => ({
 
 /** Below all landmarks but the earliest block. */
 const RECORD_GAP = `
-  insert into bootstrap_blocks (chain_index, block_id, utxo_count, utxo_sompi) select index, block_id, 0, 0 from chain_blocks where index = 5;
+  insert into bootstrap_blocks (chain_index, block_id, utxo_count, utxo_sompi) select index,
+    block_id, 0, 0 from chain_blocks where index = 5;
   insert into gaps (after_block_hash, before_block_hash, reason) select
-    (select hash from chain_blocks where index = 4), (select hash from chain_blocks where index = 5), 'a test'`;
+    (select hash from chain_blocks where index = 4),
+      (select hash from chain_blocks where index = 5), 'a test'`;
 
 export type Fixture = Awaited<ReturnType<typeof openFixture>>;
 
@@ -127,7 +129,8 @@ export async function openFixture() {
 
 async function findSink(pool: Pool): Promise<string | undefined> {
   const { rows } = await pool.query<{ sink: string }>(
-    `select encode(b.hash, 'hex') as sink from checkpoint c join blocks b on b.id = c.block_id where not c.first_catch_up`,
+    `select encode(b.hash, 'hex') as sink from checkpoint c join blocks b on b.id = c.block_id
+      where not c.first_catch_up`,
   );
   return rows[0]?.sink;
 }
@@ -168,23 +171,34 @@ interface Landmarks {
 async function findLandmarks(pool: Pool): Promise<Landmarks> {
   const { rows } = await pool.query<Landmarks>(
     `select
-       array(select s.address from scripts s join balances b on b.script_id = s.id where s.address is not null
+       array(select s.address from scripts s join balances b on b.script_id = s.id
+         where s.address is not null
          order by b.transaction_count desc, s.id limit 3) as addresses,
-       array(select s.address from cluster_members m join scripts s on s.id = m.script_id where s.address is not null
-         and m.script_id in (select id from clusters) or m.parent_id is not null order by s.id limit 3) as members,
+       array(select s.address from cluster_members m join scripts s on s.id = m.script_id
+         where s.address is not null
+         and m.script_id in (select id from clusters) or m.parent_id is not null order by s.id
+           limit 3) as members,
        (select s.address from scripts s where s.address is not null and cluster_of(s.id) is null
-         order by exists (select from change_links l where l.script_id = s.id) desc, s.id desc limit 1) as unclustered,
-       (select encode(b.hash, 'hex') from removed_chain_blocks r join blocks b on b.id = r.block_id order by b.id limit 1) as removed,
+         order by exists (select from change_links l where l.script_id = s.id) desc, s.id desc
+           limit 1) as unclustered,
+       (select encode(b.hash, 'hex') from removed_chain_blocks r join blocks b on b.id = r.block_id
+         order by b.id limit 1) as removed,
        (select encode(hash, 'hex') from chain_blocks where index = 1) as early,
-       encode(c.hash, 'hex') as "blockHash", c.index as "chainIndex", b.daa_score::float8 as "daaScore", c.blue_score::float8 as "blueScore",
-       array(select encode(t.transaction_id, 'hex') from transactions t where t.accepting_index is not null
-         order by (select min(input) from inscriptions i where i.transaction_id = t.id), t.id limit 3) as "transactionIds",
+       encode(c.hash, 'hex') as "blockHash", c.index as "chainIndex",
+       b.daa_score::float8 as "daaScore", c.blue_score::float8 as "blueScore",
+       array(select encode(t.transaction_id, 'hex') from transactions t
+         where t.accepting_index is not null
+         order by (select min(input) from inscriptions i where i.transaction_id = t.id), t.id
+           limit 3) as "transactionIds",
        array(select encode(covenant_id, 'hex') from covenants order by id limit 3) as "covenantIds",
        array(select encode(hash, 'hex') from programs order by id limit 3) as programs,
-       array(select encode(template, 'hex') from program_templates order by id limit 3) as templates,
-       array(select lane_namespace(s.subnetwork_id) from lanes l join subnetworks s on s.id = l.subnetwork_id
+       array(select encode(template, 'hex') from program_templates order by id
+         limit 3) as templates,
+       array(select lane_namespace(s.subnetwork_id) from lanes l
+         join subnetworks s on s.id = l.subnetwork_id
          order by s.id limit 3) as namespaces,
-       (select s.address from inscriptions i join scripts s on s.id = i.owner_script_id where s.address is not null and i.input < 0
+       (select s.address from inscriptions i join scripts s on s.id = i.owner_script_id
+         where s.address is not null and i.input < 0
          order by i.transaction_id limit 1) as inscriber,
        (select tick from inscription_kinds where tick <> '' order by tick limit 1) as tick
      from chain_blocks c join blocks b on b.id = c.block_id

@@ -28,34 +28,46 @@ const template = (key: string): string =>
 /** Each selects `name` and `columns` as the model has them. */
 const QUERIES: Record<SectionName, string> = {
   covenants: `
-    select encode(covenant_id, 'hex') as name, ${list(TRANSACTION_ID('genesis_transaction_id'), 'is_complete', 'event_count', 'utxo_count', 'balance', 'first_seen', 'last_seen', template('template_id'))} as columns
+    select encode(covenant_id, 'hex') as name,
+      ${list(TRANSACTION_ID('genesis_transaction_id'), 'is_complete', 'event_count', 'utxo_count', 'balance', 'first_seen', 'last_seen', template('template_id'))} as columns
       from covenants`,
   'covenant events': `
-    select e.chain_index || ' ' || e.position || ' ' || encode(c.covenant_id, 'hex') as name, e.kind || ' ' || ${TRANSACTION_ID('e.transaction_id')} as columns
+    select e.chain_index || ' ' || e.position || ' ' || encode(c.covenant_id, 'hex') as name,
+      e.kind || ' ' || ${TRANSACTION_ID('e.transaction_id')} as columns
       from covenant_events e join covenants c on c.id = e.covenant_id`,
   'covenant UTXOs': `
-    select ${TRANSACTION_ID('u.transaction_id')} || ':' || u.index as name, encode(u.covenant_id, 'hex') || ' ' || u.amount as columns
+    select ${TRANSACTION_ID('u.transaction_id')} || ':' || u.index as name,
+      encode(u.covenant_id, 'hex') || ' ' || u.amount as columns
       from utxos u where u.covenant_id is not null`,
   'covenant hours': `select hour || ' ' || kind as name, events::text as columns from covenant_hours where events <> 0`,
   programs: `
-    select encode(hash, 'hex') as name, ${list(TRANSACTION_ID('g.transaction_id'), 'index', 'is_bare', 'first_seen', 'spend_count', 'length', 'uses', template('template_id'))} as columns
+    select encode(hash, 'hex') as name,
+      ${list(TRANSACTION_ID('g.transaction_id'), 'index', 'is_bare', 'first_seen', 'spend_count', 'length', 'uses', template('template_id'))} as columns
       from programs g`,
   templates: `
-    select encode(template, 'hex') as name, ${list('program_count', 'spend_count', 'covenant_count', 'first_seen')} as columns from program_templates`,
+    select encode(template, 'hex') as name,
+      ${list('program_count', 'spend_count', 'covenant_count', 'first_seen')} as columns from program_templates`,
   'hours of families': `
-    select hour || ' ' || use as name, ${list('spends', 'fees')} as columns from program_use_hours where spends <> 0`,
+    select hour || ' ' || use as name, ${list('spends', 'fees')} as columns from program_use_hours
+      where spends <> 0`,
   lanes: `
-    select encode(substring(s.subnetwork_id for 4), 'hex') as name, ${list('transaction_count', 'gas', 'fees', 'first_seen', 'last_seen')} as columns
+    select encode(substring(s.subnetwork_id for 4), 'hex') as name,
+      ${list('transaction_count', 'gas', 'fees', 'first_seen', 'last_seen')} as columns
       from lanes l join subnetworks s on s.id = l.subnetwork_id where transaction_count <> 0`,
   'lane hours': `
-    select encode(substring(s.subnetwork_id for 4), 'hex') || ' ' || hour as name, ${list('transactions', 'gas', 'fees')} as columns
+    select encode(substring(s.subnetwork_id for 4), 'hex') || ' ' || hour as name,
+      ${list('transactions', 'gas', 'fees')} as columns
       from lane_hours h join subnetworks s on s.id = h.subnetwork_id where transactions <> 0`,
   inscriptions: `
-    select ${TRANSACTION_ID('i.transaction_id')} || ' ' || case when coalesce(i.input, -1) < 0 then 'payload' else 'input ' || i.input end as name,
-           json_build_array(k.protocol, coalesce(k.operation, ''), coalesce(k.tick, ''), encode(s.script, 'hex'))::jsonb::text as columns
-      from inscriptions i join inscription_kinds k on k.id = i.kind_id left join scripts s on s.id = i.owner_script_id`,
+    select ${TRANSACTION_ID('i.transaction_id')} || ' ' || case when coalesce(i.input, -1) < 0
+      then 'payload' else 'input ' || i.input end as name,
+           json_build_array(k.protocol, coalesce(k.operation, ''), coalesce(k.tick, ''),
+             encode(s.script, 'hex'))::jsonb::text as columns
+      from inscriptions i join inscription_kinds k on k.id = i.kind_id
+        left join scripts s on s.id = i.owner_script_id`,
   'protocol hours': `
-    select hour || ' ' || protocol as name, ${list('transactions', 'fees')} as columns from protocol_hours where transactions <> 0`,
+    select hour || ' ' || protocol as name, ${list('transactions', 'fees')} as columns
+      from protocol_hours where transactions <> 0`,
 };
 
 async function storedApplications(db: Db): Promise<ApplicationState> {
@@ -95,11 +107,13 @@ export async function applicationDifferences(
   const dag = wholeDagOf(simulatedDag);
   const { rows: indexed } = await db.query<IndexedBlock>(
     `select c.index::int as index, encode(b.hash, 'hex') as hash, c.chain_time as "chainTime",
-            c.index = min(c.index) over () or exists (select from gaps g where g.before_block_hash = b.hash) as "isBootstrap"
+            c.index = min(c.index) over ()
+              or exists (select from gaps g where g.before_block_hash = b.hash) as "isBootstrap"
        from chain_blocks c join blocks b on b.id = c.block_id order by c.index`,
   );
   const { rows: unknown } = await db.query<{ id: string }>(
-    `select encode(transaction_id, 'hex') as id from transactions where accepting_index is not null and accepted_variant is null`,
+    `select encode(transaction_id, 'hex') as id from transactions
+      where accepting_index is not null and accepted_variant is null`,
   );
   const ids = new Set(unknown.map(({ id }) => id));
   const first = indexed[0]?.index ?? 0;

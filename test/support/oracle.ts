@@ -100,18 +100,20 @@ export async function storedState(pool: Pick<Pool, 'query'>, { addressedOnly = f
   const condition = addressedOnly ? 's.address is not null' : 'true';
   const utxos = await pool.query<{ name: string; columns: string }>(
     `select encode(coalesce(t.transaction_id, e.transaction_id), 'hex') || ':' || u.index as name,
-       concat(u.amount, ' ', ${script}, ' ', s.address, ' ', u.block_daa_score, ' ', u.is_coinbase::text, ' ',
-         encode(coalesce(o.covenant_id, b.covenant_id), 'hex')) as columns
+       concat(u.amount, ' ', ${script}, ' ', s.address, ' ', u.block_daa_score, ' ',
+         u.is_coinbase::text, ' ', encode(coalesce(o.covenant_id, b.covenant_id), 'hex')) as columns
      from utxos u join scripts s on s.id = u.script_id
      left join transactions t on t.id = u.transaction_id
      left join pre_bootstrap_transactions e on e.id = u.transaction_id
-     left join transaction_outputs o on o.transaction_id = u.transaction_id and o.index = u.index and o.index >> 4 = u.index >> 4
+     left join transaction_outputs o on o.transaction_id = u.transaction_id and o.index = u.index
+       and o.index >> 4 = u.index >> 4
      left join bootstrap_utxos b on b.transaction_id = u.transaction_id and b.index = u.index
      where ${condition}`,
   );
   const balances = await pool.query<{ name: string; columns: string }>(
     `select ${script} as name, b.balance || ' in ' || b.utxo_count as columns
-     from balances b join scripts s on s.id = b.script_id where (b.balance <> 0 or b.utxo_count <> 0) and ${condition}`,
+     from balances b join scripts s on s.id = b.script_id
+       where (b.balance <> 0 or b.utxo_count <> 0) and ${condition}`,
   );
   return { utxos: byName(utxos.rows), balances: byName(balances.rows) };
 }

@@ -17,7 +17,8 @@ import { dumpRows } from './rows.ts';
 
 const ROUNDS = 40;
 const SELECT_SINK = `
-  select b.hash as sink from checkpoint c join blocks b on b.id = c.block_id where not c.first_catch_up`;
+  select b.hash as sink from checkpoint c join blocks b on b.id = c.block_id
+    where not c.first_catch_up`;
 
 const server = await startTestServer();
 const { url, drop } = await createMigratedDatabase(server, 'upgrade');

@@ -10,13 +10,16 @@ const ROWS_PER_STATEMENT = 500;
 const SELECT_TABLES = `
   select c.relname as name,
          (select string_agg(quote_ident(a.attname), ', ' order by a.attnum) from pg_attribute a
-           where a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped and a.attgenerated = '') as columns
+           where a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped
+             and a.attgenerated = '') as columns
     from pg_class c
-   where c.relnamespace = 'public'::regnamespace and c.relkind in ('r', 'p') and not c.relispartition and c.relname <> 'migrations'
+   where c.relnamespace = 'public'::regnamespace and c.relkind in ('r', 'p')
+     and not c.relispartition and c.relname <> 'migrations'
    order by c.relname`;
 
 const SELECT_SEQUENCES = `
-  select format('select setval(%L, %s, %L);', s.sequencename, coalesce(s.last_value, 1), s.last_value is not null) as statement
+  select format('select setval(%L, %s, %L);', s.sequencename, coalesce(s.last_value, 1),
+    s.last_value is not null) as statement
     from pg_sequences s where s.schemaname = 'public' order by s.sequencename`;
 
 /** @throws if the database has partitions that no migration makes */
@@ -35,7 +38,8 @@ export async function dumpRows(pool: Pool): Promise<string> {
       const list = rows.slice(first, first + ROWS_PER_STATEMENT).map(({ row }) => row);
       const literal = `'[${list.join(',\n').replaceAll("'", "''")}]'`;
       statements.push(
-        `insert into ${name} (${columns}) overriding system value select ${columns} from jsonb_populate_recordset(null::${name}, ${literal});`,
+        `insert into ${name} (${columns}) overriding system value select ${columns}
+          from jsonb_populate_recordset(null::${name}, ${literal});`,
       );
     }
   }

@@ -58,8 +58,10 @@ test.each(FIXTURES)('a database of %s is migrated and verified', async (fixture)
   expect(verified.output).not.toMatch(/BROKEN|skipped/);
   expect(verified).toMatchObject({ code: 0, output: expect.stringContaining('holds') as string });
   const { rows } = await database.pool.query<Record<string, bigint>>(`
-    select (select count(*) from kaspa.blocks) as blocks, (select count(*) from kaspa.transactions) as transactions,
-           (select count(*) from kaspa.addresses where tag is not null) as tagged, (select count(*) from clusters) as clusters`);
+    select (select count(*) from kaspa.blocks) as blocks,
+      (select count(*) from kaspa.transactions) as transactions,
+           (select count(*) from kaspa.addresses where tag is not null) as tagged,
+             (select count(*) from clusters) as clusters`);
   for (const count of Object.values(rows[0] ?? {})) expect(count).toBeGreaterThan(2n);
 });
 

@@ -39,7 +39,8 @@ export function selectAddressChanges(addresses: RawBuilder<readonly string[]>): 
       from source
       cross join unnest(source.accepted_transactions) with ordinality a (id, transaction)
       cross join lateral (
-        select *, ${isWanted} as is_wanted from script_deltas where transaction_id = a.id offset 0) d
+        select *, ${isWanted} as is_wanted from script_deltas
+          where transaction_id = a.id offset 0) d
       where d.is_wanted
       group by 1, 2, 3, 4, 5, 6, 7, 8, 9) moved
     cross join lateral (

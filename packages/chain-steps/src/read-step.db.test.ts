@@ -79,8 +79,9 @@ beforeAll(async () => {
   index = new IndexReader(database);
   await database.pool.query("insert into meta (network) values ('simnet')");
   await database.pool.query(
-    `insert into checkpoint (block_id, chain_index, next_block_id, next_transaction_id, next_script_id, next_subnetwork_id,
-       circulating_sompi, virtual_merge_set, first_catch_up, target_blue_score, updated_at)
+    `insert into checkpoint (block_id, chain_index, next_block_id, next_transaction_id,
+       next_script_id, next_subnetwork_id, circulating_sompi, virtual_merge_set, first_catch_up,
+       target_blue_score, updated_at)
      values ($1, $2, 1000, 10000, 100, 2, 0, '{}', false, 0, now())`,
     [chain.at(-1)?.id, CHAIN_LENGTH - 1],
   );
@@ -95,19 +96,25 @@ const insert = (text: string, rows: readonly object[]) => database.pool.query(te
 async function insertFacts(): Promise<void> {
   await insert(
     `insert into scripts (id, version, script, type, address)
-     select id, 0, '', 'pubkey', address from jsonb_to_recordset($1) as row (id bigint, address text)`,
+     select id, 0, '', 'pubkey', address
+       from jsonb_to_recordset($1) as row (id bigint, address text)`,
     ADDRESSES.map((id) => ({ id, address: addressOf(id) })),
   );
   await insert(
     `insert into covenants (id, event_count, balance, first_seen, last_seen, utxo_count, is_complete, covenant_id)
-     select id, 0, 0, 0, 0, 0, true, decode(hex, 'hex') from jsonb_to_recordset($1) as row (id bigint, hex text)`,
+     select id, 0, 0, 0, 0, 0, true, decode(hex, 'hex')
+       from jsonb_to_recordset($1) as row (id bigint, hex text)`,
     COVENANTS.map((id) => ({ id, hex: covenantIdOf(id) })),
   );
   await insert(
-    `insert into blocks (id, timestamp, bits, daa_score, blue_score, selected_parent_id, version, transaction_count, is_chain_block, nonce, blue_work,
-       hash, hash_merkle_root, accepted_id_merkle_root, utxo_commitment, pruning_point, parents_by_level, merge_set_blues, merge_set_reds)
-     select id, 0, 0, 0, score, parent, 1, 0, on_chain, 0, score, decode(hash, 'hex'), '', '', '', '', '', '{}', '{}'
-     from jsonb_to_recordset($1) as row (id bigint, score bigint, parent bigint, on_chain boolean, hash text)`,
+    `insert into blocks (id, timestamp, bits, daa_score, blue_score, selected_parent_id, version,
+       transaction_count, is_chain_block, nonce, blue_work, hash, hash_merkle_root,
+       accepted_id_merkle_root, utxo_commitment, pruning_point, parents_by_level, merge_set_blues,
+       merge_set_reds)
+     select id, 0, 0, 0, score, parent, 1, 0, on_chain, 0, score, decode(hash, 'hex'), '', '', '',
+       '', '', '{}', '{}'
+     from jsonb_to_recordset($1) as row (id bigint, score bigint, parent bigint,
+       on_chain boolean, hash text)`,
     blocks.map(({ id, parent, blueScore, index: position }) => ({
       id,
       score: blueScore,
@@ -117,8 +124,10 @@ async function insertFacts(): Promise<void> {
     })),
   );
   await insert(
-    `insert into transactions (id, transaction_id, hash, version, lock_time, subnetwork_id, gas, payload, storage_mass, compute_mass, json_bytes)
-     select id, decode(hash, 'hex'), '', 0, 0, 0, 0, '', 0, 0, 0 from jsonb_to_recordset($1) as row (id bigint, hash text)`,
+    `insert into transactions (id, transaction_id, hash, version, lock_time, subnetwork_id, gas,
+      payload, storage_mass, compute_mass, json_bytes)
+     select id, decode(hash, 'hex'), '', 0, 0, 0, 0, '', 0, 0, 0
+       from jsonb_to_recordset($1) as row (id bigint, hash text)`,
     transactions.map(({ id }) => ({ id, hash: hashOf(id) })),
   );
   await insert(
@@ -133,10 +142,11 @@ const eventsOf = ({ accepted }: Block) =>
 
 async function insertAcceptance(): Promise<void> {
   await insert(
-    `insert into chain_blocks (index, block_id, daa_score, timestamp, accepted_transactions, chain_time, highest_transaction, lowest_transaction, hash,
-       blue_score)
+    `insert into chain_blocks (index, block_id, daa_score, timestamp, accepted_transactions,
+       chain_time, highest_transaction, lowest_transaction, hash, blue_score)
      select index, id, 0, 0, accepted, 0, 0, 0, decode(hash, 'hex'), score
-     from jsonb_to_recordset($1) as row (index bigint, id bigint, score bigint, accepted bigint[], hash text)`,
+     from jsonb_to_recordset($1) as row (index bigint, id bigint, score bigint,
+       accepted bigint[], hash text)`,
     chain.map(({ id, index: position, blueScore, accepted }) => ({
       index: position,
       id,
@@ -148,12 +158,14 @@ async function insertAcceptance(): Promise<void> {
   await insert(
     `insert into covenant_events (covenant_id, chain_index, transaction_id, position, kind)
      select covenant, index, id, position, 'transition'
-     from jsonb_to_recordset($1) as row (covenant bigint, index bigint, id bigint, position integer)`,
+     from jsonb_to_recordset($1) as row (covenant bigint, index bigint, id bigint,
+       position integer)`,
     chain.flatMap((block) => eventsOf(block).map((event) => ({ ...event, index: block.index }))),
   );
   await insert(
     `insert into removed_chain_blocks (block_id, accepted_transactions, covenant_events)
-     select id, accepted, events from jsonb_to_recordset($1) as row (id bigint, accepted bigint[], events jsonb)`,
+     select id, accepted, events
+       from jsonb_to_recordset($1) as row (id bigint, accepted bigint[], events jsonb)`,
     blocks
       .filter(({ index: position, accepted }) => position === undefined && accepted.length > 0)
       .map((block) => ({

@@ -27,9 +27,8 @@ async function requireKnown(
   const isKept = chainBlock.index >= state.sinkChainIndex - state.network.finalityDepth;
   if (offChain.length === 0 || isKept) return;
   const { rows } = await sql<{ known: bigint }>`
-    select count(*) as known from removed_chain_blocks where block_id = any(${offChain.map(({ id }) => id)}::bigint[])`.execute(
-    db,
-  );
+    select count(*) as known from removed_chain_blocks
+      where block_id = any(${offChain.map(({ id }) => id)}::bigint[])`.execute(db);
   if (Number(rows[0]?.known) === offChain.length) return;
   throw conflict(
     'What the removed blocks had accepted is no longer known: read the present state and continue from its sink',

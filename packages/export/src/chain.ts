@@ -22,8 +22,8 @@ export interface ChainBlock extends Position {
 }
 
 const CHAIN_BLOCK = `
-  select c.index::float8 as index, encode(b.hash, 'hex') as hash, b.blue_score::float8 as "blueScore",
-    c.chain_time::float8 as "chainTime"
+  select c.index::float8 as index, encode(b.hash, 'hex') as hash,
+    b.blue_score::float8 as "blueScore", c.chain_time::float8 as "chainTime"
     from chain_blocks c join blocks b on b.id = c.block_id`;
 
 export async function findChainBlock(db: Queryable, index: number): Promise<ChainBlock | undefined> {
@@ -44,7 +44,8 @@ export async function isOnChain(db: Queryable, { index, hash }: Position): Promi
 /** Returns whether a gap comes after this chain block. */
 export async function isBeforeGap(db: Queryable, index: number): Promise<boolean> {
   const { rows } = await db.query<{ found: boolean }>(
-    `select exists (select from gaps g join blocks b on b.hash = g.before_block_hash join chain_blocks c on c.block_id = b.id
+    `select exists (select from gaps g join blocks b on b.hash = g.before_block_hash
+      join chain_blocks c on c.block_id = b.id
                      where c.index > $1) as found`,
     [index],
   );
@@ -61,10 +62,12 @@ export async function findLastBelow(
     `with recursive halving (low, high) as (
        select $1::bigint, $2::bigint
        union all
-       select case when is_below then middle + 1 else low end, case when is_below then high else middle - 1 end
+       select case when is_below then middle + 1 else low end, case when is_below then high
+         else middle - 1 end
          from (select low, high, (low + high) / 2 as middle from halving where low <= high) halves
         cross join lateral (select ${measure === 'blue_score' ? 'b.blue_score' : 'c.chain_time'} < $3::bigint as is_below
-                              from chain_blocks c join blocks b on b.id = c.block_id where c.index = middle) found
+                              from chain_blocks c join blocks b on b.id = c.block_id
+                                where c.index = middle) found
      )
      ${CHAIN_BLOCK} where c.index = (select high from halving where low > high) and c.index >= $1`,
     [first, last, limit],

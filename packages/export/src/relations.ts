@@ -38,16 +38,19 @@ const chain = ({ first, last }: ChainRange): string =>
 
 const mergedBlocks = (range: ChainRange): string => {
   const mergeSets = (columns: string): string =>
-    `select ${columns} unnest(m.merge_set_blues || m.merge_set_reds) as id from public.blocks m where m.id in (select c.block_id from ${chain(range)})`;
+    `select ${columns} unnest(m.merge_set_blues || m.merge_set_reds) as id from public.blocks m
+      where m.id in (select c.block_id from ${chain(range)})`;
   if (!range.isBeforeGap) return mergeSets('');
-  return `select b.id from (${mergeSets('m.id as merging_block_id,')}) s join public.blocks b using (id, merging_block_id)`;
+  return `select b.id from (${mergeSets('m.id as merging_block_id,')}) s
+    join public.blocks b using (id, merging_block_id)`;
 };
 
 const acceptedTransactions = (range: ChainRange): string => {
   const accepted = (columns: string): string =>
     `select ${columns} unnest(c.accepted_transactions) as id from ${chain(range)}`;
   if (!range.isBeforeGap) return accepted('');
-  return `select t.id from (${accepted('c.index as accepting_index,')}) s join public.transactions t using (id, accepting_index)`;
+  return `select t.id from (${accepted('c.index as accepting_index,')}) s
+    join public.transactions t using (id, accepting_index)`;
 };
 
 const byPosition = (column: string): Fact => ({

@@ -29,7 +29,8 @@ async function findChainBlock(client: ClientBase, condition: string, value: unkn
     name: `find-chain-block ${condition}`,
     text: `select c.block_id::float8 as "blockId", b.hash, b.blue_score as "blueScore", c.index::float8 as "chainIndex",
             c.chain_time as "chainTime"
-       from chain_blocks c join blocks b on b.id = c.block_id where ${condition} order by c.index desc limit 1`,
+       from chain_blocks c join blocks b on b.id = c.block_id where ${condition}
+         order by c.index desc limit 1`,
     values: [value],
   });
   return rows[0];
@@ -47,7 +48,8 @@ export async function listTopHashes(client: ClientBase, count: number): Promise<
 export async function getBootstrap(client: ClientBase) {
   const { rows } = await client.query<{ chainIndex: number; blueScore: bigint; isGenesis: boolean }>(
     `select s.chain_index::float8 as "chainIndex", b.blue_score as "blueScore", s.utxo_count = 0 as "isGenesis"
-       from bootstrap_blocks s join blocks b on b.id = s.block_id order by s.chain_index desc limit 1`,
+       from bootstrap_blocks s join blocks b on b.id = s.block_id order by s.chain_index desc
+         limit 1`,
   );
   if (rows[0] === undefined) throw new Error('this database has a checkpoint and no bootstrap block');
   return rows[0];

@@ -75,7 +75,8 @@ async function getFirstIndexed({ pool }: Connection): Promise<DaaTimestamp> {
 async function writeTimes({ pool }: Connection, times: readonly DaaTimestamp[]): Promise<void> {
   await pool.query(
     `with written as (
-       insert into pre_bootstrap_times (daa_score, timestamp) select * from unnest($1::bigint[], $2::bigint[])
+       insert into pre_bootstrap_times (daa_score, timestamp) select *
+         from unnest($1::bigint[], $2::bigint[])
        on conflict (daa_score) do update set timestamp = excluded.timestamp)
      delete from pre_bootstrap_times where daa_score <> all($1::bigint[])`,
     columnsOf(times, 'daaScore', 'timestamp'),

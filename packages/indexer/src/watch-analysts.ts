@@ -75,12 +75,14 @@ const IS_IN_ITS_DATABASE = `
                  and pg_has_role(r.oid, a.grantee, 'usage')))`;
 
 const OFFENCES = `
-  select o.pid, r.rolname as login, o.since::text, o.what, extract(epoch from clock_timestamp() - o.since)::float8 as seconds,
+  select o.pid, r.rolname as login, o.since::text, o.what,
+         extract(epoch from clock_timestamp() - o.since)::float8 as seconds,
          o.times * limits.seconds as "limitSeconds"
     from pg_stat_activity s
     join pg_roles r on r.oid = s.usesysid
     left join analysts a on a.login = r.rolname
-   cross join lateral (select coalesce(a.timeout_seconds, ${DEFAULT_TIMEOUT_SECONDS}) as seconds) limits
+   cross join lateral (select coalesce(a.timeout_seconds,
+     ${DEFAULT_TIMEOUT_SECONDS}) as seconds) limits
    cross join lateral (
      select s.pid, o.* from (values
        ('other database', s.backend_start, 0, not ${IS_IN_ITS_DATABASE}),

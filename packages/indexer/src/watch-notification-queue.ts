@@ -69,5 +69,6 @@ const OLDEST = `
   select s.pid, r.rolname as login, s.xact_start::text as since,
          ${IS_ANALYST} and pg_has_role(r.oid, 'usage') as "isAnalyst"
     from pg_stat_activity s join pg_roles r on r.oid = s.usesysid
-   where s.xact_start <= $1::timestamptz and s.pid <> pg_backend_pid() and s.backend_type = 'client backend'
+   where s.xact_start <= $1::timestamptz and s.pid <> pg_backend_pid()
+     and s.backend_type = 'client backend'
    order by "isAnalyst" desc, s.xact_start limit 1`;

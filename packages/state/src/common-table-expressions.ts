@@ -68,7 +68,8 @@ export const AT_BOOTSTRAP = `
  * @param indexes a query of chain_blocks.index
  */
 export const acceptedBy = (indexes: string): string => `
-  select c.index as chain_index, c.chain_time, a.id as transaction_id, (a.position - 1)::integer as position
+  select c.index as chain_index, c.chain_time, a.id as transaction_id,
+    (a.position - 1)::integer as position
   from chain_blocks c cross join unnest(c.accepted_transactions) with ordinality a (id, position)
   where c.index in (${indexes})`;
 

@@ -54,12 +54,15 @@ async function readTransactions(
   const { rows } = await client.query<DeltaRow>({
     name: 'removed-transactions',
     text: `with removed as (select * from unnest($1::bigint[], $2::integer[]) removed (id, position))
-     select position, delta.id as transaction, t.subnetwork_id = 1 as "isCoinbase", script_id as script, sum(sent)::bigint as sent,
-            sum(received)::bigint as received, sum(count)::integer as "utxoCount",
-            case when t.subnetwork_id > 1 then (
-              select n.id from subnetworks n where n.id = t.subnetwork_id and lane_namespace(n.subnetwork_id) is not null) end::integer as lane,
+     select position, delta.id as transaction, t.subnetwork_id = 1 as "isCoinbase",
+            script_id as script, sum(sent)::bigint as sent, sum(received)::bigint as received,
+            sum(count)::integer as "utxoCount", case when t.subnetwork_id > 1 then (
+              select n.id from subnetworks n
+                where n.id = t.subnetwork_id
+                  and lane_namespace(n.subnetwork_id) is not null) end::integer as lane,
             t.gas::text as gas
-       from (select removed.position, removed.id, o.script_id, 0 as sent, o.amount as received, 1 as count
+       from (select removed.position, removed.id, o.script_id, 0 as sent,
+         o.amount as received, 1 as count
                from removed join transaction_outputs o on o.transaction_id = removed.id
              union all
              select removed.position, removed.id, i.script_id, i.amount, 0, -1

@@ -40,29 +40,37 @@ export async function replaceUtxoSet(client: ClientBase, chainTime: bigint, isGa
 const REPLACE_STATE = `
   with vanished as (
     delete from utxos u
-     where not exists (select from bootstrap_utxos s where s.transaction_id = u.transaction_id and s.index = u.index)
+     where not exists (select from bootstrap_utxos s
+       where s.transaction_id = u.transaction_id and s.index = u.index)
     returning script_id, amount, covenant_id),
   appeared as (
-    insert into utxos (transaction_id, index, script_id, amount, block_daa_score, is_coinbase, covenant_id)
-    select transaction_id, index, script_id, amount, block_daa_score, is_coinbase, covenant_id from bootstrap_utxos s
-     where not exists (select from utxos u where u.script_id = s.script_id and u.transaction_id = s.transaction_id and u.index = s.index)
+    insert into utxos (transaction_id, index, script_id, amount, block_daa_score,
+      is_coinbase, covenant_id)
+    select transaction_id, index, script_id, amount, block_daa_score, is_coinbase, covenant_id
+      from bootstrap_utxos s
+     where not exists (select from utxos u
+       where u.script_id = s.script_id and u.transaction_id = s.transaction_id
+         and u.index = s.index)
     returning script_id, amount, covenant_id),
   covenants_changed as (
-    insert into covenants (event_count, balance, first_seen, last_seen, utxo_count, is_complete, covenant_id)
+    insert into covenants (event_count, balance, first_seen, last_seen, utxo_count,
+      is_complete, covenant_id)
     select 0, sum(amount), $2::bigint, $2::bigint, sum(count), false, covenant_id
       from (select covenant_id, -amount as amount, -1 as count from vanished
             union all select covenant_id, amount, 1 from appeared) changed
      where covenant_id is not null
      group by covenant_id
     on conflict (covenant_id) do update set
-      balance = covenants.balance + excluded.balance, utxo_count = covenants.utxo_count + excluded.utxo_count, is_complete = false),
+      balance = covenants.balance + excluded.balance,
+        utxo_count = covenants.utxo_count + excluded.utxo_count, is_complete = false),
   changes as (
     select script_id, sum(amount) as change, sum(count) as count
       from (select script_id, -amount as amount, -1 as count from vanished
             union all select script_id, amount, 1 from appeared) changed
      group by script_id),
   balances_changed as (
-    insert into balances (script_id, balance, utxo_count, transaction_count, first_seen, last_seen, last_change, last_change_hour, is_tagged)
+    insert into balances (script_id, balance, utxo_count, transaction_count, first_seen, last_seen,
+      last_change, last_change_hour, is_tagged)
     select script_id, change, count, 0, $2::bigint, $2::bigint, change, $1::integer,
            script_id in (select s.id from scripts s join tags t on t.address = s.address)
       from changes order by script_id
@@ -72,8 +80,10 @@ const REPLACE_STATE = `
       first_seen = coalesce(balances.first_seen, excluded.first_seen),
       last_seen = coalesce(balances.last_seen, excluded.last_seen),
       last_change = case
-        when balances.last_change_hour > excluded.last_change_hour or excluded.last_change = 0 then balances.last_change
-        when balances.last_change_hour = excluded.last_change_hour then balances.last_change + excluded.last_change
+        when balances.last_change_hour > excluded.last_change_hour or excluded.last_change = 0
+          then balances.last_change
+        when balances.last_change_hour = excluded.last_change_hour
+          then balances.last_change + excluded.last_change
         else excluded.last_change end,
       last_change_hour = case
         when excluded.last_change = 0 then balances.last_change_hour
@@ -81,14 +91,18 @@ const REPLACE_STATE = `
   -- The latest hour moves there if it is before the block's, and the change is added there if it is after: a reorg may have removed that hour.
   hours_changed as (
     insert into previous_balance_changes (script_id, hour, change)
-    select script_id, least(b.last_change_hour, $1::integer), case when b.last_change_hour < $1::integer then b.last_change else c.change end
+    select script_id, least(b.last_change_hour, $1::integer), case
+      when b.last_change_hour < $1::integer then b.last_change else c.change end
       from changes c join balances b using (script_id)
-     where c.change <> 0 and b.last_change_hour <> $1::integer and (b.last_change_hour > $1::integer or b.last_change <> 0)
+     where c.change <> 0 and b.last_change_hour <> $1::integer
+       and (b.last_change_hour > $1::integer or b.last_change <> 0)
      order by script_id
-    on conflict (script_id, hour) do update set change = previous_balance_changes.change + excluded.change),
+    on conflict (script_id, hour) do update
+      set change = previous_balance_changes.change + excluded.change),
   clusters_changed as (
     update clusters c set balance = c.balance + changed.balance
       from (select cluster_of(m.script_id) as id, sum(changes.change) as balance
               from changes join cluster_members m using (script_id) group by 1) changed
      where c.id = changed.id)
-  update checkpoint set circulating_sompi = circulating_sompi + coalesce((select sum(change) from changes), 0)`;
+  update checkpoint set circulating_sompi = circulating_sompi + coalesce((select sum(change)
+    from changes), 0)`;

@@ -25,12 +25,16 @@ const ACCEPTED_AGAIN = -2;
 
 /** A transaction without a row has no variant; invariant 7 reports the missing row. */
 const SELECT_ACCEPTED = `
-  select c.index, c.accepted_transactions as accepted, c.index in (select chain_index from bootstrap_blocks) as is_bootstrap, array(
-      select case when t.accepting_index = c.index then coalesce(t.accepted_variant, ${UNKNOWN}) else ${ACCEPTED_AGAIN} end::integer
-      from unnest(c.accepted_transactions) with ordinality as listed (id, position) left join transactions t on t.id = listed.id
+  select c.index, c.accepted_transactions as accepted,
+    c.index in (select chain_index from bootstrap_blocks) as is_bootstrap, array(
+      select case when t.accepting_index = c.index then coalesce(t.accepted_variant, ${UNKNOWN})
+        else ${ACCEPTED_AGAIN} end::integer
+      from unnest(c.accepted_transactions) with ordinality as listed (id, position)
+        left join transactions t on t.id = listed.id
       order by listed.position
     ) as variants, (
-      select coalesce(sum(m.transaction_count), 0)::float8 from blocks b join blocks m on m.id = any (b.merge_set_blues || b.merge_set_reds)
+      select coalesce(sum(m.transaction_count), 0)::float8 from blocks b
+        join blocks m on m.id = any (b.merge_set_blues || b.merge_set_reds)
       where b.id = c.block_id
     ) as carried
   from chain_blocks c where c.index > $1 order by c.index limit ${PAGE}`;
@@ -38,7 +42,8 @@ const SELECT_ACCEPTED = `
 const SELECT_CARRIED = `
   with merged as (
     select c.index, m.id,
-      row_number() over (partition by c.index order by m.id <> b.selected_parent_id, m.blue_work, m.hash) as position
+      row_number() over (partition by c.index
+        order by m.id <> b.selected_parent_id, m.blue_work, m.hash) as position
     from chain_blocks c join blocks b on b.id = c.block_id
     join blocks m on m.id = any (b.merge_set_blues || b.merge_set_reds)
     where c.index between $1 and $2
@@ -57,14 +62,16 @@ const SELECT_PREVIOUS = `
 
 const wrongVariants = ({ transactionId }: From): Faults => ({
   'transaction {}': `
-    select format('%s has variant %s accepted, %s', encode(t.transaction_id, 'hex'), t.accepted_variant,
-      case when t.accepting_index is null then 'and is not accepted' else 'which is not stored' end)
+    select format('%s has variant %s accepted, %s', encode(t.transaction_id, 'hex'),
+      t.accepted_variant, case when t.accepting_index is null then 'and is not accepted'
+        else 'which is not stored' end)
     from transactions t
     where t.id >= ${transactionId} and t.accepted_variant is not null and (
       t.accepting_index is null
       or t.accepted_variant < 0
       or t.accepted_variant > 0
-        and not exists (select from transaction_variants b where b.transaction_id = t.id and b.variant = t.accepted_variant)
+        and not exists (select from transaction_variants b
+          where b.transaction_id = t.id and b.variant = t.accepted_variant)
     )`,
 });
 
@@ -77,8 +84,10 @@ const wrongBounds = ({ chainIndex }: From): Faults => ({
         lag(highest_transaction, 1, 0::bigint) over (order by index) as highest_below
       from chain_blocks where index >= ${chainIndex}
     ) c
-    cross join lateral (select min(id) as lowest, max(id) as highest from unnest(c.accepted_transactions) id) accepted
-    where c.highest_transaction < c.highest_below or accepted.highest > c.highest_transaction or accepted.lowest < c.lowest_transaction`,
+    cross join lateral (select min(id) as lowest, max(id) as highest
+      from unnest(c.accepted_transactions) id) accepted
+    where c.highest_transaction < c.highest_below or accepted.highest > c.highest_transaction
+      or accepted.lowest < c.lowest_transaction`,
 });
 
 interface AcceptedRow {

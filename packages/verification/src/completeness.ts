@@ -47,7 +47,8 @@ const bootstrapsAndGaps = ({ chainIndex }: From): Faults => ({
         where after_block_hash = parent.hash and before_block_hash = b.hash
       )`,
   'the chain begins at index {} without a bootstrap block': `
-    select min(index) from chain_blocks having min(index) not in (select chain_index from bootstrap_blocks)`,
+    select min(index) from chain_blocks
+      having min(index) not in (select chain_index from bootstrap_blocks)`,
   'the bootstrap block at index {} is not the chain block there': `
     select s.chain_index from bootstrap_blocks s left join chain_blocks c on c.index = s.chain_index
     where c.block_id is distinct from s.block_id`,
@@ -73,7 +74,8 @@ const blocks = ({ chainIndex, blockId }: From): Faults => ({
     where c.index >= ${chainIndex} and b.is_chain_block is distinct from true
     union all
     select encode(b.hash, 'hex') from blocks b
-    where b.id >= ${blockId} and b.is_chain_block and not exists (select from chain_blocks c where c.block_id = b.id)`,
+    where b.id >= ${blockId} and b.is_chain_block
+      and not exists (select from chain_blocks c where c.block_id = b.id)`,
   // A block that was merged before a gap may be merged again after it, if the chain was reorganised
   // meanwhile: the last merge counts.
   'mergeset of chain block {}: a block is missing, or does not point to it with its colour': `
@@ -87,20 +89,23 @@ const blocks = ({ chainIndex, blockId }: From): Faults => ({
     select coalesce(encode(chain.hash, 'hex'), b.merging_block_id::text) from blocks b
     left join blocks chain on chain.id = b.merging_block_id
     left join chain_blocks c on c.block_id = b.merging_block_id
-    where b.id >= ${blockId} and b.merging_block_id is not null and coalesce(c.index, ${chainIndex}) >= ${chainIndex}
+    where b.id >= ${blockId} and b.merging_block_id is not null
+      and coalesce(c.index, ${chainIndex}) >= ${chainIndex}
       and not exists (select from last where last.merged_id = b.id)`,
   // The database keeps hashes unique within each partition only.
   'block {} has two rows': `
     select encode(hash, 'hex') from blocks group by hash having count(*) > 1`,
   'block {} is on the chain twice': `
-    select encode(b.hash, 'hex') from chain_blocks c join blocks b on b.id = c.block_id group by b.hash having count(*) > 1`,
+    select encode(b.hash, 'hex') from chain_blocks c join blocks b on b.id = c.block_id
+      group by b.hash having count(*) > 1`,
   'block {} is merged twice': `
     with ${merges(chainIndex)}
     select encode(b.hash, 'hex') from merges join blocks b on b.id = merges.merged_id
     group by b.hash, merges.segment having count(*) > 1`,
   'block {}: a parent is missing': `
     select encode(b.hash, 'hex') from blocks b
-    where b.id >= ${blockId} and ((b.selected_parent_id is null and b.id <> (select block_id from chain_blocks order by index limit 1))
+    where b.id >= ${blockId} and ((b.selected_parent_id is null
+      and b.id <> (select block_id from chain_blocks order by index limit 1))
       or (
         select count(coalesce(parent.id, earlier.id)) from block_parents p
         left join blocks parent on parent.id = p.parent_id
@@ -123,12 +128,15 @@ const blocks = ({ chainIndex, blockId }: From): Faults => ({
   'block {}: a transaction is missing': `
     select encode(b.hash, 'hex') from blocks b
     where b.id >= ${blockId} and (
-      select count(t.id) from block_transactions bt left join transactions t on t.id = bt.transaction_id where bt.block_id = b.id
-    ) <> (select greatest(1, max(bt.index) + 1) from block_transactions bt where bt.block_id = b.id)`,
+      select count(t.id) from block_transactions bt
+        left join transactions t on t.id = bt.transaction_id where bt.block_id = b.id
+    ) <> (select greatest(1, max(bt.index) + 1) from block_transactions bt
+      where bt.block_id = b.id)`,
   'block {}: wrong number of transactions': `
     select encode(b.hash, 'hex') from blocks b
     where b.id >= ${blockId}
-      and b.transaction_count <> (select count(*) from block_transactions bt where bt.block_id = b.id)`,
+      and b.transaction_count <> (select count(*) from block_transactions bt
+        where bt.block_id = b.id)`,
   'block {}: the script of its miner is missing': `
     select encode(b.hash, 'hex') from blocks b left join scripts s on s.id = b.miner_script_id
     where b.id >= ${blockId} and b.miner_script_id is not null and s.id is null`,
@@ -149,20 +157,24 @@ const transactions = ({ chainIndex, transactionId }: From): Faults => ({
     left join chain_blocks c on c.block_id = r.block_id
     where c.accepted_transactions <> r.accepted_transactions
       or exists (
-        select from unnest(r.accepted_transactions) accepted (id) left join transactions t using (id) where t.id is null
+        select from unnest(r.accepted_transactions) accepted (id)
+          left join transactions t using (id) where t.id is null
       )`,
   'transaction {} is accepted twice': `
     with ${BARE_BOOTSTRAPS},
     listed as (
-      select unnest(c.accepted_transactions) as id, ${SEGMENT} as segment from chain_blocks c where c.index >= ${chainIndex}
+      select unnest(c.accepted_transactions) as id, ${SEGMENT} as segment from chain_blocks c
+        where c.index >= ${chainIndex}
     )
     select coalesce(encode(t.transaction_id, 'hex'), twice.id::text)
-    from (select id from listed group by id, segment having count(*) > 1) twice left join transactions t on t.id = twice.id`,
+    from (select id from listed group by id, segment having count(*) > 1) twice
+      left join transactions t on t.id = twice.id`,
   // A transaction that was accepted before a gap may be accepted again after it: the last
   // acceptance counts.
   'transaction {} does not point to the chain block that accepts it': `
     with listed as (
-      select unnest(accepted_transactions) as id, index from chain_blocks where index >= ${chainIndex}
+      select unnest(accepted_transactions) as id, index from chain_blocks
+        where index >= ${chainIndex}
     ),
     last as (select distinct on (id) id, index from listed order by id, index desc)
     select coalesce(encode(t.transaction_id, 'hex'), last.id::text)
@@ -170,7 +182,8 @@ const transactions = ({ chainIndex, transactionId }: From): Faults => ({
     where last.index is distinct from t.accepting_index
     union all
     select encode(t.transaction_id, 'hex') from transactions t
-    where t.id >= ${transactionId} and t.accepting_index >= ${chainIndex} and not exists (select from last where last.id = t.id)`,
+    where t.id >= ${transactionId} and t.accepting_index >= ${chainIndex}
+      and not exists (select from last where last.id = t.id)`,
   // Only the UTXOs of the bootstrap's set are known of a pre-bootstrap transaction, until a block
   // carries it again.
   'transaction {}: an input has lost its UTXO, or has another amount or script than its UTXO': `
@@ -179,28 +192,36 @@ const transactions = ({ chainIndex, transactionId }: From): Faults => ({
     left join transactions previous on previous.id = i.previous_transaction_id
     left join pre_bootstrap_transactions earlier on earlier.id = i.previous_transaction_id
     left join transaction_outputs o
-      on o.transaction_id = i.previous_transaction_id and o.index = i.previous_index and o.index >> 4 = i.previous_index >> 4
-    left join bootstrap_utxos u on u.transaction_id = i.previous_transaction_id and u.index = i.previous_index
+      on o.transaction_id = i.previous_transaction_id and o.index = i.previous_index
+        and o.index >> 4 = i.previous_index >> 4
+    left join bootstrap_utxos u on u.transaction_id = i.previous_transaction_id
+      and u.index = i.previous_index
     where i.transaction_id >= ${transactionId} and i.previous_transaction_id is not null
       and case
         when previous.id is null and earlier.id is null then true
         when i.amount is null then
-          i.script_id is not null or u.amount is not null or (o.amount is not null and earlier.id is null)
-        when u.amount is not null then i.amount <> u.amount or i.script_id is distinct from u.script_id
-        when o.amount is not null then i.amount <> o.amount or i.script_id is distinct from o.script_id
+          i.script_id is not null or u.amount is not null
+            or (o.amount is not null and earlier.id is null)
+        when u.amount is not null then i.amount <> u.amount or i.script_id
+          is distinct from u.script_id
+        when o.amount is not null then i.amount <> o.amount or i.script_id
+          is distinct from o.script_id
         -- The utxos of a start that was not the last are not kept.
         else earlier.id is null or (select count(*) from bootstrap_blocks where utxo_count > 0) < 2
       end`,
   'transaction {}: an input names its UTXO by a hash that has a key, or still has an amount or script': `
     select encode(t.transaction_id, 'hex') from transaction_inputs i
     join transactions t on t.id = i.transaction_id
-    left join transactions previous on encode(previous.transaction_id, 'hex') = encode(i.previous_transaction_hash, 'hex')
-    left join pre_bootstrap_transactions earlier on earlier.transaction_id = i.previous_transaction_hash
+    left join transactions previous
+      on encode(previous.transaction_id, 'hex') = encode(i.previous_transaction_hash, 'hex')
+    left join pre_bootstrap_transactions earlier
+      on earlier.transaction_id = i.previous_transaction_hash
     where i.transaction_id >= ${transactionId} and i.previous_transaction_hash <> ''
       and (i.amount is not null or i.script_id is not null
         or (coalesce(previous.id, earlier.id) is not null and not exists (
           select from late_transactions late
-          where late.transaction_id = i.previous_transaction_hash and late.from_transaction <= i.transaction_id)))`,
+          where late.transaction_id = i.previous_transaction_hash
+            and late.from_transaction <= i.transaction_id)))`,
   'late transaction {} is unknown': `
     select late.id::text from late_transactions late
     where not exists (select from transactions t where t.id = late.id)
@@ -215,16 +236,20 @@ const transactions = ({ chainIndex, transactionId }: From): Faults => ({
   // One whose inputs were resolved late has no fee until it is accepted.
   'transaction {}: wrong fee': `
     select encode(t.transaction_id, 'hex') from transactions t
-    where t.id >= ${transactionId} and (t.fee is not null or t.accepting_index is not null) and t.fee is distinct from case
+    where t.id >= ${transactionId} and (t.fee is not null or t.accepting_index is not null)
+      and t.fee is distinct from case
       when t.subnetwork_id = 1 then 0
-      when exists (select from transaction_inputs i where i.transaction_id = t.id and i.amount is null) then null
+      when exists (select from transaction_inputs i
+        where i.transaction_id = t.id and i.amount is null) then null
       else (
         select case when fee between 0 and ${MAX_SOMPI} then fee end from (
           select (select sum(i.amount) from transaction_inputs i where i.transaction_id = t.id)
-            - (select coalesce(sum(o.amount), 0) from transaction_outputs o where o.transaction_id = t.id) as fee) summed)
+            - (select coalesce(sum(o.amount), 0) from transaction_outputs o
+              where o.transaction_id = t.id) as fee) summed)
     end`,
   'pre-bootstrap transaction {} has another key than its row in transactions': `
-    select encode(e.transaction_id, 'hex') from pre_bootstrap_transactions e join transactions t on t.id = e.id
+    select encode(e.transaction_id, 'hex') from pre_bootstrap_transactions e
+      join transactions t on t.id = e.id
     where e.id >= ${transactionId} and t.transaction_id <> e.transaction_id
     union all
     select encode(e.transaction_id, 'hex') from pre_bootstrap_transactions e
@@ -233,20 +258,24 @@ const transactions = ({ chainIndex, transactionId }: From): Faults => ({
   // Only the UTXO set of the latest bootstrap block is kept.
   'pre-bootstrap transaction {} has no UTXO at the bootstrap block': `
     select encode(e.transaction_id, 'hex') from pre_bootstrap_transactions e
-    where e.id >= ${transactionId} and (select count(*) from bootstrap_blocks where utxo_count > 0) < 2
+    where e.id >= ${transactionId}
+      and (select count(*) from bootstrap_blocks where utxo_count > 0) < 2
       and not exists (select from bootstrap_utxos u where u.transaction_id = e.id)`,
   'UTXO {} of the bootstrap block: its script or its transaction is missing, or was accepted since, or has another output there': `
-    select coalesce(encode(coalesce(e.transaction_id, t.transaction_id), 'hex'), u.transaction_id::text) || ':' || u.index
+    select coalesce(encode(coalesce(e.transaction_id, t.transaction_id), 'hex'),
+      u.transaction_id::text) || ':' || u.index
     from bootstrap_utxos u
     left join pre_bootstrap_transactions e on e.id = u.transaction_id
     left join transactions t on t.id = u.transaction_id
     left join chain_blocks c on c.index = t.accepting_index
-    left join transaction_outputs o on o.transaction_id = u.transaction_id and o.index = u.index and o.index >> 4 = u.index >> 4
+    left join transaction_outputs o on o.transaction_id = u.transaction_id and o.index = u.index
+      and o.index >> 4 = u.index >> 4
     left join scripts s on s.id = u.script_id
     where u.transaction_id >= ${transactionId} and (s.id is null
       or (e.id is null and c.index is null)
       or c.index > (select max(chain_index) from bootstrap_blocks)
-      or (t.id is not null and (o.amount is distinct from u.amount or o.script_id is distinct from u.script_id
+      or (t.id is not null and (o.amount is distinct from u.amount or o.script_id
+        is distinct from u.script_id
         or o.covenant_id is distinct from u.covenant_id)))`,
 });
 
@@ -257,22 +286,29 @@ const transactions = ({ chainIndex, transactionId }: From): Faults => ({
 const chainRows = ({ chainIndex }: From): Faults => ({
   'chain block {}': `
     select format('%s has DAA score %s, timestamp %s, hash %s and blue score %s, its block %s, %s, %s and %s', c.index, c.daa_score, c.timestamp,
-      encode(c.hash, 'hex'), c.blue_score, b.daa_score, b.timestamp, encode(b.hash, 'hex'), b.blue_score)
+      encode(c.hash, 'hex'), c.blue_score, b.daa_score, b.timestamp,
+      encode(b.hash, 'hex'), b.blue_score)
     from chain_blocks c join blocks b on b.id = c.block_id
     where c.index >= ${chainIndex} 
-      and (c.daa_score, c.timestamp, c.hash, c.blue_score) is distinct from (b.daa_score, b.timestamp, b.hash, b.blue_score)`,
+      and (c.daa_score, c.timestamp, c.hash, c.blue_score)
+        is distinct from (b.daa_score, b.timestamp, b.hash, b.blue_score)`,
   'the checkpoint is at {}': `
-    select format('block %s, index %s, and the chain ends with block %s, index %s', p.block_id, p.chain_index, top.block_id, top.index)
-    from checkpoint p left join (select index, block_id from chain_blocks order by index desc limit 1) top on true
+    select format('block %s, index %s, and the chain ends with block %s, index %s', p.block_id,
+      p.chain_index, top.block_id, top.index)
+    from checkpoint p left join (select index, block_id from chain_blocks order by index desc
+      limit 1) top on true
     where (p.chain_index, p.block_id) is distinct from (top.index, top.block_id)`,
   'checkpoint.{} is in use': `
     select format('%s is %s, and %s', name, next, used) from checkpoint p
     cross join lateral (values
-      ('next_block_id', p.next_block_id, (select greatest((select max(id) from blocks), (select max(id) from pre_bootstrap_blocks)))),
-      ('next_transaction_id', p.next_transaction_id,
-        (select greatest((select max(id) from transactions), (select max(id) from pre_bootstrap_transactions)))),
+      ('next_block_id', p.next_block_id,
+      (select greatest((select max(id) from blocks), (select max(id) from pre_bootstrap_blocks)))),
+        ('next_transaction_id', p.next_transaction_id,
+        (select greatest((select max(id) from transactions),
+          (select max(id) from pre_bootstrap_transactions)))),
       ('next_script_id', p.next_script_id, (select max(id) from scripts)),
-      ('next_subnetwork_id', p.next_subnetwork_id::bigint, (select max(id)::bigint from subnetworks))
+      ('next_subnetwork_id', p.next_subnetwork_id::bigint,
+      (select max(id)::bigint from subnetworks))
     ) keys (name, next, used)
     where next <= used`,
   'checkpoint.virtual_merge_set: block {}': `
@@ -282,14 +318,16 @@ const chainRows = ({ chainIndex }: From): Faults => ({
         when b.merging_block_id is not null then 'is merged already'
         else 'is there twice'
       end)
-    from (select id, count(*) from checkpoint p cross join unnest(p.virtual_merge_set) as merged (id) group by id) merged
+    from (select id, count(*) from checkpoint p
+      cross join unnest(p.virtual_merge_set) as merged (id) group by id) merged
     left join blocks b on b.id = merged.id
     where b.id is null or b.is_chain_block or b.merging_block_id is not null or merged.count > 1`,
 });
 
 const LOAD: Faults = {
   'the load of a UTXO set has {}': `
-    select format('%s UTXOs of %s sompi, its rows are %s of %s', coalesce(l.utxos, 0), coalesce(l.sompi, 0), c.count, c.sompi)
+    select format('%s UTXOs of %s sompi, its rows are %s of %s', coalesce(l.utxos, 0),
+      coalesce(l.sompi, 0), c.count, c.sompi)
     from (select count(*) as count, coalesce(sum(amount), 0) as sompi from loaded_utxos) c
     left join utxo_set_load l on true
     where c.count <> coalesce(l.utxos, 0) or c.sompi <> coalesce(l.sompi, 0)`,

@@ -16,9 +16,11 @@ const PAGE = 2_000;
 const MOST_FAULTS = 20;
 
 const SELECT = `
-  select b.id, b.hash, b.blue_work as "blueWork", b.blue_score as "blueScore", b.daa_score as "daaScore", b.bits,
-    b.selected_parent_id as "selectedParent", b.merge_set_blues as blues, b.merge_set_reds as reds,
-    array(select p.parent_id from block_parents p where p.block_id = b.id order by p.index) as parents
+  select b.id, b.hash, b.blue_work as "blueWork", b.blue_score as "blueScore",
+    b.daa_score as "daaScore", b.bits, b.selected_parent_id as "selectedParent",
+    b.merge_set_blues as blues, b.merge_set_reds as reds,
+    array(select p.parent_id from block_parents p where p.block_id = b.id
+      order by p.index) as parents
   from blocks b where (b.blue_work, b.hash) > ($1, $2) order by b.blue_work, b.hash limit ${PAGE}`;
 
 interface BlockRow extends Omit<DagBlock, 'blueWork' | 'work' | 'selectedParent' | 'anticoneSizes'> {
@@ -29,7 +31,8 @@ interface BlockRow extends Omit<DagBlock, 'blueWork' | 'work' | 'selectedParent'
 
 /** The blocks below, so that the mergesets of the first checked blocks are known. */
 const SELECT_BEFORE = `
-  select blue_work as "blueWork", hash from blocks where (blue_work, hash) < ($1, $2) order by blue_work desc, hash desc
+  select blue_work as "blueWork", hash from blocks where (blue_work, hash) < ($1, $2)
+    order by blue_work desc, hash desc
   offset ${WINDOW_BLOCKS - 1} limit 1`;
 
 type Position = Pick<BlockRow, 'blueWork' | 'hash'>;

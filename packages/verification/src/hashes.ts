@@ -45,7 +45,8 @@ export async function checkTransactions(db: Queryable, from: From = EVERYTHING):
       select encode(t.transaction_id, 'hex') from transactions t
       where t.id >= ${from.transactionId} and exists (
         select from transactions earlier
-        where encode(earlier.transaction_id, 'hex') = encode(t.transaction_id, 'hex') and earlier.id < t.id)`,
+        where encode(earlier.transaction_id, 'hex') = encode(t.transaction_id, 'hex')
+          and earlier.id < t.id)`,
   });
   return [...wrong, ...repeated];
 }

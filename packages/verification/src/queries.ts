@@ -38,7 +38,8 @@ export async function findCrescendo(db: Queryable): Promise<Crescendo | undefine
 /** Returns the hash of the first chain block if retention removed the chain before it. */
 export async function findFirstBlockOfRetention(db: Queryable): Promise<string | undefined> {
   const { rows } = await db.query<{ hash: string }>(
-    `select encode(hash, 'hex') as hash from chain_blocks where index = (select min(index) from chain_blocks) and index > 0`,
+    `select encode(hash, 'hex') as hash from chain_blocks
+      where index = (select min(index) from chain_blocks) and index > 0`,
   );
   return rows[0]?.hash;
 }

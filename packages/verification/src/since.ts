@@ -29,8 +29,9 @@ export const EVERYTHING: Pick<Since, 'chainIndex' | 'blockId' | 'transactionId'>
 export type From = typeof EVERYTHING;
 
 const SELECT = (condition: string): string => `
-  select c.index as "chainIndex", c.block_id as "blockId", bt.transaction_id as "transactionId", encode(b.hash, 'hex') as hash, b.blue_work as "blueWork",
-    c.daa_score as "daaScore", c.chain_time as time
+  select c.index as "chainIndex", c.block_id as "blockId", bt.transaction_id as "transactionId",
+    encode(b.hash, 'hex') as hash, b.blue_work as "blueWork", c.daa_score as "daaScore",
+    c.chain_time as time
   from chain_blocks c join blocks b on b.id = c.block_id
   join block_transactions bt on bt.block_id = c.block_id and bt.index = 0
   where ${condition} order by c.index limit 1`;

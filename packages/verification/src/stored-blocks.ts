@@ -46,10 +46,11 @@ interface BlockRow extends Omit<Header, 'parentsByLevel' | 'bits' | 'nonce' | 'b
 const PAGE = 250;
 
 const SELECT = `
-  select b.id, b.hash, b.version, b.parents_by_level as "higherParents", b.hash_merkle_root as "hashMerkleRoot",
-    b.accepted_id_merkle_root as "acceptedIdMerkleRoot", b.utxo_commitment as "utxoCommitment", b.timestamp, b.bits, b.nonce,
-    b.daa_score as "daaScore", b.blue_work as "blueWork", b.blue_score as "blueScore", b.pruning_point as "pruningPoint",
-    array(
+  select b.id, b.hash, b.version, b.parents_by_level as "higherParents",
+    b.hash_merkle_root as "hashMerkleRoot", b.accepted_id_merkle_root as "acceptedIdMerkleRoot",
+    b.utxo_commitment as "utxoCommitment", b.timestamp, b.bits, b.nonce, b.daa_score as "daaScore",
+    b.blue_work as "blueWork", b.blue_score as "blueScore",
+    b.pruning_point as "pruningPoint", array(
       select coalesce(parent.hash, earlier.hash) from block_parents p
       left join blocks parent on parent.id = p.parent_id
       left join pre_bootstrap_blocks earlier on earlier.id = p.parent_id
@@ -59,7 +60,8 @@ const SELECT = `
       select coalesce(variant.hash, case when bt.variant = 0 then t.hash end)
       from block_transactions bt
       left join transactions t on t.id = bt.transaction_id
-      left join transaction_variants variant on variant.transaction_id = bt.transaction_id and variant.variant = bt.variant
+      left join transaction_variants variant on variant.transaction_id = bt.transaction_id
+        and variant.variant = bt.variant
       where bt.block_id = b.id order by bt.index
     ) as "transactionHashes",
     b.subsidy, miner.version as "minerVersion", miner.script as "minerScript",
@@ -101,7 +103,8 @@ const SELECT_WITH_MASS = `
   select distinct bt.transaction_id as id, bt.variant
   from block_transactions bt
   left join transactions t on t.id = bt.transaction_id
-  left join transaction_variants variant on variant.transaction_id = bt.transaction_id and variant.variant = bt.variant
+  left join transaction_variants variant on variant.transaction_id = bt.transaction_id
+    and variant.variant = bt.variant
   where bt.block_id = any($1) and coalesce(variant.storage_mass, t.storage_mass) <> 0`;
 
 /** Returns the merkle leaves of transactions with a storage mass, by stored hash. */

@@ -9,8 +9,10 @@ beforeAll(async () => {
   database = await createTestDatabase();
   // The third one is larger than a page, and the last three fit into one.
   await database.pool.query(
-    `insert into transactions (id, transaction_id, hash, version, lock_time, subnetwork_id, gas, payload, storage_mass, compute_mass, json_bytes)
-     select id, decode(lpad(to_hex(id), 64, '0'), 'hex'), '', 0, 0, 0, 0, '', 0, 0, mebibytes * 1048576
+    `insert into transactions (id, transaction_id, hash, version, lock_time, subnetwork_id, gas,
+      payload, storage_mass, compute_mass, json_bytes)
+     select id, decode(lpad(to_hex(id), 64, '0'), 'hex'), '', 0, 0, 0, 0, '', 0, 0,
+       mebibytes * 1048576
      from unnest(array[20, 20, 50, 10, 10, 10]) with ordinality sizes (mebibytes, id)`,
   );
 });

@@ -80,9 +80,11 @@ const SELECT_VARIANTS = `
   order by t.id, wanted.variant`;
 
 const SELECT_INPUTS = `
-  select i.transaction_id as id, i.index, i.previous_index as "previousIndex", i.sequence, i.signature_script as "signatureScript",
-    i.sig_op_count as "sigOpCount", i.compute_budget as "computeBudget",
-    coalesce(previous.transaction_id, earlier.transaction_id, i.previous_transaction_hash) as "previousTransactionId"
+  select i.transaction_id as id, i.index, i.previous_index as "previousIndex", i.sequence,
+    i.signature_script as "signatureScript", i.sig_op_count as "sigOpCount",
+    i.compute_budget as "computeBudget",
+    coalesce(previous.transaction_id, earlier.transaction_id,
+      i.previous_transaction_hash) as "previousTransactionId"
   from transaction_inputs i
   left join transactions previous on previous.id = i.previous_transaction_id
   left join pre_bootstrap_transactions earlier on earlier.id = i.previous_transaction_id
@@ -99,8 +101,8 @@ const SELECT_VARIANT_INPUTS = `
   where wanted.variant > 0`;
 
 const SELECT_OUTPUTS = `
-  select o.transaction_id as id, o.amount, s.version, s.script, o.covenant_authorizing_input as "authorizingInput",
-    o.covenant_id as "covenantId"
+  select o.transaction_id as id, o.amount, s.version, s.script,
+    o.covenant_authorizing_input as "authorizingInput", o.covenant_id as "covenantId"
   from transaction_outputs o join scripts s on s.id = o.script_id
   where o.transaction_id = any($1)
   order by o.transaction_id, o.index`;
@@ -115,8 +117,10 @@ const preBootstrap = (key: string, above: string, from: string): string =>
 /** Ends the page before it would be too large, but for its first transaction. */
 const selectPage = (condition: string): string => `
   select id from (
-    select id, row_number() over in_order as position, sum(json_bytes + 2 * octet_length(payload)) over in_order as bytes
-    from (select id, json_bytes, payload from transactions where id > $1 and ${condition} order by id limit ${PAGE}) page
+    select id, row_number() over in_order as position,
+      sum(json_bytes + 2 * octet_length(payload)) over in_order as bytes
+    from (select id, json_bytes, payload from transactions where id > $1 and ${condition}
+      order by id limit ${PAGE}) page
     window in_order as (order by id)
   ) summed
   where position = 1 or bytes <= ${PAGE_BYTES} order by id`;
@@ -125,7 +129,8 @@ const SELECT_PRE_BOOTSTRAP_PAGE = selectPage(preBootstrap('id', '$2', '$3'));
 
 const selectFurther = (condition: string): string => `
   select transaction_id as id, variant from transaction_variants
-  where (transaction_id, variant) > ($1, $2) and ${condition} order by transaction_id, variant limit ${VARIANTS_PAGE}`;
+  where (transaction_id, variant) > ($1, $2) and ${condition} order by transaction_id, variant
+    limit ${VARIANTS_PAGE}`;
 const SELECT_FURTHER_PAGE = selectFurther('true');
 const SELECT_FURTHER_PRE_BOOTSTRAP_PAGE = selectFurther(preBootstrap('transaction_id', '$3', '$4'));
 

@@ -15,11 +15,13 @@ test('it reports a full disk, and the pool drops the connection in the middle of
   const client = await pool.connect();
   // Temporary tables come first in the search path.
   await client.query(`
-    create temporary table blocks as select 1 as id, ''::bytea as hash, ''::bytea as utxo_commitment;
+    create temporary table blocks as select 1 as id, ''::bytea as hash,
+      ''::bytea as utxo_commitment;
     create temporary table bootstrap_blocks as select 1 as block_id, 0 as chain_index;
     create temporary table bootstrap_utxos as
-      select i::bigint as transaction_id, 0 as index, 0::bigint as amount, null::bigint as script_id, 0::bigint as block_daa_score,
-        false as is_coinbase, null::bytea as covenant_id
+      select i::bigint as transaction_id, 0 as index, 0::bigint as amount,
+        null::bigint as script_id, 0::bigint as block_daa_score, false as is_coinbase,
+        null::bytea as covenant_id
       from generate_series(1, 300000) i`);
   const file = await open('/dev/null');
   const full = new Error('ENOSPC: no space left on device, write');

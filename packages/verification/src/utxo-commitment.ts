@@ -33,13 +33,15 @@ const NAMES: Readonly<Record<UtxoSet, string>> = {
 const SELECT_COMMITMENT: Readonly<Record<UtxoSet, string>> = {
   utxos: 'select hash, utxo_commitment from checkpoint join blocks on blocks.id = checkpoint.block_id',
   bootstrap_utxos: `
-    select hash, utxo_commitment from bootstrap_blocks join blocks on blocks.id = bootstrap_blocks.block_id order by bootstrap_blocks.chain_index desc limit 1`,
+    select hash, utxo_commitment from bootstrap_blocks
+      join blocks on blocks.id = bootstrap_blocks.block_id
+        order by bootstrap_blocks.chain_index desc limit 1`,
 };
 
 /** Missing transactions and scripts give empty values, which change the hash. */
 const selectUtxos = (set: UtxoSet, covenantId: string): string => `
-  select coalesce(t.transaction_id, earlier.transaction_id, ''), u.index, u.amount, coalesce(s.version, 0), coalesce(s.script, ''),
-    u.block_daa_score, u.is_coinbase, ${covenantId}
+  select coalesce(t.transaction_id, earlier.transaction_id, ''), u.index, u.amount,
+    coalesce(s.version, 0), coalesce(s.script, ''), u.block_daa_score, u.is_coinbase, ${covenantId}
   from ${set} u
   left join transactions t on t.id = u.transaction_id
   left join pre_bootstrap_transactions earlier on earlier.id = u.transaction_id

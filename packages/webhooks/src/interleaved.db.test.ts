@@ -93,12 +93,14 @@ async function prepare(isPending: boolean): Promise<Listed> {
 /** The rows that are left, without ids and times. Also deliveries of a webhook that is deleted. */
 async function stateOf(id: bigint): Promise<string> {
   const { rows: webhooks } = await database.pool.query(
-    `select encode(cursor, 'hex') as cursor, sequence, revision, status, failures, pause_ms > 0 as is_paused, url, encode(secret, 'hex') as secret
+    `select encode(cursor, 'hex') as cursor, sequence, revision, status, failures,
+      pause_ms > 0 as is_paused, url, encode(secret, 'hex') as secret
      from webhooks where id = $1`,
     [id],
   );
   const { rows: deliveries } = await database.pool.query(
-    `select sequence, encode(cursor, 'hex') as cursor, is_pending, attempts, error, body, delivered_at is not null as is_delivered
+    `select sequence, encode(cursor, 'hex') as cursor, is_pending, attempts, error, body,
+      delivered_at is not null as is_delivered
      from webhook_deliveries where webhook_id = $1 order by id`,
     [id],
   );

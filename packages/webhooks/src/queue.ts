@@ -80,7 +80,8 @@ export interface NewDelivery {
 }
 
 const isValidKey = sql`exists (
-  select from api_keys k where k.id = w.api_key_id and k.revoked_at is null and (k.expires_at is null or k.expires_at > now()))`;
+  select from api_keys k where k.id = w.api_key_id and k.revoked_at is null
+    and (k.expires_at is null or k.expires_at > now()))`;
 
 /** Returns the pause after a number of failures in a row, in milliseconds, with jitter. */
 export function retryPause(failures: number, random = Math.random()): number {
@@ -114,9 +115,12 @@ export class WebhookQueue {
 
   async listActive(): Promise<ActiveWebhook[]> {
     const { rows } = await sql<ActiveWebhook>`
-      select w.id, w.api_key_id as "keyId", w.revision, encode(w.cursor, 'hex') as cursor, w.sequence, w.failures, d.id as "deliveryId",
-        coalesce(least(greatest(extract(epoch from w.next_attempt_at - now()) * 1000, 0), w.pause_ms), 0)::float8 as "dueInMs"
-      from webhooks w left join webhook_deliveries d on d.webhook_id = w.id and d.is_pending and d.sequence is not null
+      select w.id, w.api_key_id as "keyId", w.revision, encode(w.cursor, 'hex') as cursor,
+        w.sequence, w.failures, d.id as "deliveryId",
+        coalesce(least(greatest(extract(epoch from w.next_attempt_at - now()) * 1000, 0),
+          w.pause_ms), 0)::float8 as "dueInMs"
+      from webhooks w left join webhook_deliveries d on d.webhook_id = w.id and d.is_pending
+        and d.sequence is not null
       where w.status = 'active' and ${isValidKey} order by w.id`.execute(this.#db);
     return rows;
   }
@@ -124,14 +128,16 @@ export class WebhookQueue {
   /** Lists pending tests, oldest first. */
   async listTests(): Promise<PendingTest[]> {
     const { rows } = await sql<PendingTest>`
-      select d.id, d.webhook_id as "webhookId", w.api_key_id as "keyId" from webhook_deliveries d join webhooks w on w.id = d.webhook_id
+      select d.id, d.webhook_id as "webhookId", w.api_key_id as "keyId" from webhook_deliveries d
+        join webhooks w on w.id = d.webhook_id
       where d.is_pending and d.sequence is null and ${isValidKey} order by d.id`.execute(this.#db);
     return rows;
   }
 
   async listDefinitions(ids: readonly bigint[]): Promise<Definition[]> {
     const { rows } = await sql<Definition>`
-      select id, revision, events, addresses, covenants, template, confirmations, with_ids as "withIds" from webhooks
+      select id, revision, events, addresses, covenants, template, confirmations,
+        with_ids as "withIds" from webhooks
       where id = any(${[...ids]}::bigint[])`.execute(this.#db);
     return rows;
   }
@@ -139,8 +145,9 @@ export class WebhookQueue {
   /** Returns undefined if it is no longer pending. */
   async findDelivery(id: bigint): Promise<PendingDelivery | undefined> {
     const { rows } = await sql<PendingDelivery>`
-      select d.id, w.id as "webhookId", d.sequence, encode(d.cursor, 'hex') as cursor, d.body, w.url, w.revision, w.failures, w.secret,
-        case when w.previous_secret_until > now() then w.previous_secret end as "previousSecret"
+      select d.id, w.id as "webhookId", d.sequence, encode(d.cursor, 'hex') as cursor, d.body,
+        w.url, w.revision, w.failures, w.secret, case when w.previous_secret_until > now()
+          then w.previous_secret end as "previousSecret"
       from webhook_deliveries d join webhooks w on w.id = d.webhook_id
       where d.id = ${id} and d.is_pending`.execute(this.#db);
     return rows[0];
@@ -166,10 +173,13 @@ export class WebhookQueue {
     await sql`
       with given as (
         select * from jsonb_to_recordset(${JSON.stringify(given)}::jsonb)
-          given ("webhookId" bigint, revision integer, sequence bigint, previous text, cursor text, body text)),
+          given ("webhookId" bigint, revision integer, sequence bigint, previous text,
+            cursor text, body text)),
       locked as (
-        select w.id, w.sequence, given.cursor, given.body from webhooks w join given on given."webhookId" = w.id
-        where w.revision = given.revision and w.sequence = given.sequence and w.cursor = decode(given.previous, 'hex') and w.status = 'active'
+        select w.id, w.sequence, given.cursor, given.body from webhooks w
+          join given on given."webhookId" = w.id
+        where w.revision = given.revision and w.sequence = given.sequence
+          and w.cursor = decode(given.previous, 'hex') and w.status = 'active'
         order by w.id for update of w)
       insert into webhook_deliveries (webhook_id, sequence, cursor, body)
       select id, sequence + 1, decode(cursor, 'hex'), body from locked
@@ -193,11 +203,12 @@ export class WebhookQueue {
       await sql`select from webhooks where id = any(${ids}::bigint[]) order by id for update`.execute(db);
       await sql`
         update webhooks w set cursor = decode(${to}, 'hex')
-        from unnest(${ids}::bigint[], ${webhooks.map(({ revision }) => revision)}::integer[]) given (id, revision)
-        where w.id = given.id and w.revision = given.revision and w.cursor = decode(${from}, 'hex') and w.status = 'active'
-          and not exists (select from webhook_deliveries d where d.webhook_id = w.id and d.is_pending and d.sequence is not null)`.execute(
-        db,
-      );
+        from unnest(${ids}::bigint[],
+          ${webhooks.map(({ revision }) => revision)}::integer[]) given (id, revision)
+        where w.id = given.id and w.revision = given.revision and w.cursor = decode(${from}, 'hex')
+          and w.status = 'active'
+          and not exists (select from webhook_deliveries d
+            where d.webhook_id = w.id and d.is_pending and d.sequence is not null)`.execute(db);
     });
   }
 
@@ -212,9 +223,8 @@ export class WebhookQueue {
   ): Promise<boolean> {
     const { rows } = await sql`
       update webhooks set status = 'disabled', status_reason = ${reason}, revision = revision + 1
-      where id = ${id} and revision = ${revision} and cursor = decode(${cursor}, 'hex') and status = 'active' returning id`.execute(
-      this.#db,
-    );
+      where id = ${id} and revision = ${revision} and cursor = decode(${cursor}, 'hex')
+        and status = 'active' returning id`.execute(this.#db);
     return rows.length > 0;
   }
 
@@ -231,8 +241,11 @@ export class WebhookQueue {
         select revision from webhooks where id = ${delivery.webhookId} for update`.execute(db);
       if (locked.length === 0) return null;
       const { rows } = await sql`
-        update webhook_deliveries set attempts = attempts + 1, attempted_at = now() - make_interval(secs => ${outcome.latencyMs / 1000}),
-          status_code = ${outcome.statusCode}, latency_ms = ${outcome.latencyMs}, error = ${outcome.error}
+        update webhook_deliveries
+          set attempts = attempts + 1,
+          attempted_at = now() - make_interval(secs => ${outcome.latencyMs / 1000}),
+          status_code = ${outcome.statusCode}, latency_ms = ${outcome.latencyMs},
+          error = ${outcome.error}
           ${isDelivered ? sql`, delivered_at = now()` : sql``}
           ${isDelivered || isTest ? sql`, is_pending = false, body = null` : sql``}
         where id = ${delivery.id} and is_pending returning id`.execute(db);
@@ -251,16 +264,16 @@ export class WebhookQueue {
 
   async #advance(db: Db, delivery: PendingDelivery): Promise<void> {
     await sql`
-      update webhooks set cursor = decode(${delivery.cursor}, 'hex'), sequence = ${delivery.sequence}, ${NO_FAILURES}
+      update webhooks set cursor = decode(${delivery.cursor}, 'hex'),
+        sequence = ${delivery.sequence}, ${NO_FAILURES}
       where id = ${delivery.webhookId}`.execute(db);
   }
 
   async #pruneLog(db: Db, webhookId: bigint): Promise<void> {
     await sql`
       delete from webhook_deliveries where webhook_id = ${webhookId} and not is_pending and id <= (
-        select id from webhook_deliveries where webhook_id = ${webhookId} order by id desc offset ${LOGGED_DELIVERIES} limit 1)`.execute(
-      db,
-    );
+        select id from webhook_deliveries where webhook_id = ${webhookId}
+          order by id desc offset ${LOGGED_DELIVERIES} limit 1)`.execute(db);
   }
 
   /**
@@ -272,14 +285,18 @@ export class WebhookQueue {
     const isGone = outcome.statusCode === GONE;
     const { rows } = await sql<{ status: string; reason: string | null }>`
       with failed as (
-        select ${isGone}::boolean as is_gone, failing_ms + pause_ms + ${outcome.latencyMs}::bigint as tried_ms
+        select ${isGone}::boolean as is_gone,
+          failing_ms + pause_ms + ${outcome.latencyMs}::bigint as tried_ms
         from webhooks where id = ${delivery.webhookId})
-      update webhooks set failures = failures + 1, failing_since = coalesce(failing_since, now()), failing_ms = tried_ms,
-        next_attempt_at = now() + make_interval(secs => ${pauseMs / 1000}), pause_ms = ${pauseMs},
-        status = case when is_gone or tried_ms >= ${GIVE_UP_MS} then 'disabled' else status end,
+      update webhooks set failures = failures + 1, failing_since = coalesce(failing_since, now()),
+        failing_ms = tried_ms, next_attempt_at = now() + make_interval(secs => ${pauseMs / 1000}),
+        pause_ms = ${pauseMs}, status = case when is_gone or tried_ms >= ${GIVE_UP_MS}
+          then 'disabled' else status end,
         status_reason = case when is_gone then 'the receiver responded 410'
-          when tried_ms >= ${GIVE_UP_MS} then ${`no delivery succeeded for ${GIVE_UP_HOURS} hours`} else status_reason end
-      from failed where id = ${delivery.webhookId} returning status, status_reason as reason`.execute(db);
+          when tried_ms >= ${GIVE_UP_MS} then ${`no delivery succeeded for ${GIVE_UP_HOURS} hours`}
+            else status_reason end
+      from failed where id = ${delivery.webhookId}
+        returning status, status_reason as reason`.execute(db);
     return rows[0]?.status === 'disabled' ? rows[0].reason : null;
   }
 
@@ -298,10 +315,10 @@ export class WebhookQueue {
     const { rows } = await sql<{ active: number; disabled: number; lag: number }>`
       select count(*) filter (where w.status = 'active' and ${isValidKey})::integer as active,
         count(*) filter (where w.status = 'disabled')::integer as disabled,
-        greatest(extract(epoch from now() - min(d.created_at) filter (where w.status = 'active' and ${isValidKey})), 0)::float8 as lag
-      from webhooks w left join webhook_deliveries d on d.webhook_id = w.id and d.is_pending and d.sequence is not null`.execute(
-      this.#db,
-    );
+        greatest(extract(epoch from now() - min(d.created_at) filter (where w.status = 'active'
+          and ${isValidKey})), 0)::float8 as lag
+      from webhooks w left join webhook_deliveries d on d.webhook_id = w.id and d.is_pending
+        and d.sequence is not null`.execute(this.#db);
     const [row] = rows;
     return { active: row?.active ?? 0, disabled: row?.disabled ?? 0, lagSeconds: row?.lag ?? 0 };
   }

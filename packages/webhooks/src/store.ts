@@ -70,7 +70,8 @@ export interface WebhookChanges {
  * Applies after a success, or a change by the owner: the next delivery is attempted without a
  * pause.
  */
-export const NO_FAILURES = sql`failures = 0, failing_since = null, failing_ms = 0, next_attempt_at = null, pause_ms = 0`;
+export const NO_FAILURES = sql`failures = 0, failing_since = null, failing_ms = 0,
+  next_attempt_at = null, pause_ms = 0`;
 
 /** Tells `kasgres webhooks` of changes by owners. */
 const notify = sql.raw(notifyStatement('webhooks'));
@@ -86,18 +87,20 @@ export class WebhookStore {
   async create(webhook: NewWebhook): Promise<bigint> {
     return this.#andNotify(async (db) => {
       // One request of a key at a time, so that the count holds.
-      await sql`select pg_advisory_xact_lock(hashtext('webhooks of a key'), ${Number(webhook.keyId % 2n ** 31n)})`.execute(
-        db,
-      );
+      await sql`select pg_advisory_xact_lock(hashtext('webhooks of a key'),
+        ${Number(webhook.keyId % 2n ** 31n)})`.execute(db);
       const { rows: counted } = await sql<{ count: bigint }>`
         select count(*) from webhooks where api_key_id = ${webhook.keyId}`.execute(db);
       if (Number(counted[0]?.count) >= MAX_WEBHOOKS_PER_KEY) {
         throw conflict(`A key has at most ${MAX_WEBHOOKS_PER_KEY} webhooks: delete one first`);
       }
       const { rows } = await sql<{ id: bigint }>`
-        insert into webhooks (api_key_id, url, events, addresses, covenants, template, confirmations, with_ids, cursor, secret)
-        values (${webhook.keyId}, ${webhook.url}, ${[...webhook.events]}::text[], ${[...webhook.addresses]}::text[],
-          ${[...webhook.covenants]}::text[], ${webhook.template ?? null}, ${webhook.confirmations ?? null}, ${webhook.withIds}, decode(${webhook.cursor}, 'hex'), ${webhook.secret})
+        insert into webhooks (api_key_id, url, events, addresses, covenants, template,
+          confirmations, with_ids, cursor, secret)
+        values (${webhook.keyId}, ${webhook.url}, ${[...webhook.events]}::text[],
+          ${[...webhook.addresses]}::text[],
+          ${[...webhook.covenants]}::text[], ${webhook.template ?? null},
+            ${webhook.confirmations ?? null}, ${webhook.withIds}, decode(${webhook.cursor}, 'hex'), ${webhook.secret})
         returning id`.execute(db);
       return (rows[0] as { id: bigint }).id;
     });
@@ -106,12 +109,16 @@ export class WebhookStore {
   /** Lists the webhooks of a key, or one of them, oldest first. */
   async list(keyId: bigint, id?: bigint): Promise<Webhook[]> {
     const { rows } = await sql<Webhook>`
-      select w.id, url, events, addresses, covenants, template, confirmations, with_ids as "withIds", status, status_reason as "statusReason",
+      select w.id, url, events, addresses, covenants, template, confirmations,
+        with_ids as "withIds", status, status_reason as "statusReason",
         encode(w.cursor, 'hex') as cursor, w.sequence, failures, failing_since as "failingSince",
         case when d.id is not null and status = 'active'
-          then coalesce(least(next_attempt_at, now() + make_interval(secs => pause_ms / 1000.0)), d.created_at) end as "nextAttemptAt", w.created_at as "createdAt"
-      from webhooks w left join webhook_deliveries d on d.webhook_id = w.id and d.is_pending and d.sequence is not null
-      where api_key_id = ${keyId} ${id === undefined ? sql`` : sql`and w.id = ${id}`} order by w.id`.execute(this.#db);
+          then coalesce(least(next_attempt_at, now() + make_interval(secs => pause_ms / 1000.0)),
+            d.created_at) end as "nextAttemptAt", w.created_at as "createdAt"
+      from webhooks w left join webhook_deliveries d on d.webhook_id = w.id and d.is_pending
+        and d.sequence is not null
+      where api_key_id = ${keyId} ${id === undefined ? sql`` : sql`and w.id = ${id}`}
+        order by w.id`.execute(this.#db);
     return rows;
   }
 
@@ -158,7 +165,8 @@ export class WebhookStore {
       keyId,
       id,
       sql`
-      update webhooks set previous_secret = secret, previous_secret_until = now() + make_interval(hours => ${ROTATION_HOURS}),
+      update webhooks set previous_secret = secret,
+        previous_secret_until = now() + make_interval(hours => ${ROTATION_HOURS}),
         secret = ${secret}, revision = revision + 1
       where id = ${id}`,
     );
@@ -174,7 +182,8 @@ export class WebhookStore {
       id,
       sql`
       with given_up as (
-        update webhook_deliveries set is_pending = false, body = null, error = 'given up: replayed from another block'
+        update webhook_deliveries
+          set is_pending = false, body = null, error = 'given up: replayed from another block'
         where webhook_id = ${id} and is_pending and sequence is not null returning sequence)
       update webhooks set cursor = decode(${cursor}, 'hex'), revision = revision + 1,
         sequence = coalesce((select max(sequence) from given_up), sequence), ${NO_FAILURES}
@@ -190,19 +199,18 @@ export class WebhookStore {
     return this.#andNotify(async (db) => {
       // The lock makes concurrent requests see the test that one of them adds.
       const { rows: locked } = await sql<{ cursor: string }>`
-        select encode(cursor, 'hex') as cursor from webhooks where api_key_id = ${keyId} and id = ${id} for update`.execute(
-        db,
-      );
+        select encode(cursor, 'hex') as cursor from webhooks
+          where api_key_id = ${keyId} and id = ${id} for update`.execute(db);
       const [webhook] = locked;
       if (webhook === undefined) return undefined;
       const { rows: pending } = await sql<{ id: bigint }>`
-        select id from webhook_deliveries where webhook_id = ${id} and is_pending and sequence is null limit 1`.execute(
-        db,
-      );
+        select id from webhook_deliveries
+          where webhook_id = ${id} and is_pending and sequence is null limit 1`.execute(db);
       if (pending[0] !== undefined) return pending[0].id;
       const { rows } = await sql<{ id: bigint }>`
         insert into webhook_deliveries (webhook_id, cursor, body)
-        values (${id}, decode(${webhook.cursor}, 'hex'), ${body(webhook.cursor)}) returning id`.execute(db);
+        values (${id}, decode(${webhook.cursor}, 'hex'), ${body(webhook.cursor)})
+          returning id`.execute(db);
       return (rows[0] as { id: bigint }).id;
     });
   }
@@ -212,10 +220,12 @@ export class WebhookStore {
     const [webhook] = await this.list(keyId, id);
     if (webhook === undefined) return undefined;
     const { rows } = await sql<Delivery>`
-      select id, sequence, encode(cursor, 'hex') as cursor, attempts, status_code as "statusCode", latency_ms as "latencyMs", error,
-        case when is_pending then 'pending' when delivered_at is null then 'failed' else 'delivered' end as status,
+      select id, sequence, encode(cursor, 'hex') as cursor, attempts, status_code as "statusCode",
+        latency_ms as "latencyMs", error, case when is_pending then 'pending'
+          when delivered_at is null then 'failed' else 'delivered' end as status,
         created_at as "createdAt", attempted_at as "attemptedAt", delivered_at as "deliveredAt"
-      from webhook_deliveries where webhook_id = ${id} order by id desc limit ${limit}`.execute(this.#db);
+      from webhook_deliveries where webhook_id = ${id} order by id desc
+        limit ${limit}`.execute(this.#db);
     return rows;
   }
 

@@ -91,14 +91,16 @@ export const postgresList = (columns: Columns): string => listOf(postgres, colum
 
 export async function readWithDuckDb(files: string, columns: Columns, partition: string): Promise<TextRow[]> {
   const rows = await askDuckDb(
-    `select ${listOf(duckdb, columns)}, r.${partition}::varchar from read_parquet('${files}', hive_partitioning = true) r`,
+    `select ${listOf(duckdb, columns)}, r.${partition}::varchar
+      from read_parquet('${files}', hive_partitioning = true) r`,
   );
   return canonical(rows as TextRow[], columns);
 }
 
 export function readWithClickHouse(files: string, columns: Columns, partition: string): TextRow[] {
   const rows = askClickHouse(
-    `select ${listOf(clickhouse, columns)}, toString(r.${partition}) from file('${files}', 'Parquet') r settings use_hive_partitioning = 1`,
+    `select ${listOf(clickhouse, columns)}, toString(r.${partition})
+      from file('${files}', 'Parquet') r settings use_hive_partitioning = 1`,
   );
   return canonical(rows as TextRow[], columns);
 }

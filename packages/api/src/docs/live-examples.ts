@@ -95,7 +95,8 @@ function landmarks({ sinkChainIndex }: IndexState) {
   const highest = sinkChainIndex > BELOW_SINK ? sinkChainIndex - BELOW_SINK : sinkChainIndex;
   return sql<Landmarks>`
     with accepted as materialized (
-      select t.id, t.transaction_id, c.block_id, row_number() over (order by t.subnetwork_id = 1, c.index desc, t.id) as rank
+      select t.id, t.transaction_id, c.block_id,
+        row_number() over (order by t.subnetwork_id = 1, c.index desc, t.id) as rank
       from chain_blocks c
         cross join lateral unnest(c.accepted_transactions[1:${sql.lit(TRANSACTIONS_PER_BLOCK)}]) as accepted (id)
         join transactions t on t.id = accepted.id
@@ -104,16 +105,19 @@ function landmarks({ sinkChainIndex }: IndexState) {
       select s.address
       from accepted
         cross join lateral (
-          select script_id from transaction_outputs where transaction_id = accepted.id order by index limit 4
+          select script_id from transaction_outputs where transaction_id = accepted.id
+            order by index limit 4
         ) o
         join balances p on p.script_id = o.script_id
         join scripts s on s.id = o.script_id
-      where rank <= ${RECIPIENTS_OF} and p.balance > 0 and p.utxo_count between 1 and ${MANY_UTXOS} and s.address is not null
+      where rank <= ${RECIPIENTS_OF} and p.balance > 0 and p.utxo_count between 1 and ${MANY_UTXOS}
+        and s.address is not null
       order by p.transaction_count > 2 desc, accepted.id desc
       limit 1
     ), rich as (
       select s.address
-      from (select script_id, utxo_count from balances where balance > 0 order by balance desc, script_id desc limit 100) p
+      from (select script_id, utxo_count from balances where balance > 0
+        order by balance desc, script_id desc limit 100) p
         join scripts s on s.id = p.script_id
       where s.address is not null
       order by p.utxo_count
@@ -127,19 +131,24 @@ function landmarks({ sinkChainIndex }: IndexState) {
       where root.address is not null and last.address is not null
     ), covenant as (
       select covenant_id
-      from (select covenant_id, utxo_count, last_seen from covenants order by last_seen desc, covenant_id desc limit ${LATEST_COVENANTS}) latest
+      from (select covenant_id, utxo_count, last_seen from covenants
+        order by last_seen desc, covenant_id desc limit ${LATEST_COVENANTS}) latest
       order by utxo_count > 0 desc, last_seen desc, covenant_id desc
       limit 1
     )
-    select encode(accepted.transaction_id, 'hex') as "transactionId", encode(b.hash, 'hex') as "blockHash",
-      b.daa_score as "daaScore", coalesce((select address from recipient), (select address from rich)) as address,
-      (select address from tags order by address limit 1) as "taggedAddress", members.member, members.other as "otherMember",
-      encode(covenant.covenant_id, 'hex') as "covenantId",
+    select encode(accepted.transaction_id, 'hex') as "transactionId",
+      encode(b.hash, 'hex') as "blockHash", b.daa_score as "daaScore",
+      coalesce((select address from recipient), (select address from rich)) as address,
+      (select address from tags order by address limit 1) as "taggedAddress", members.member,
+      members.other as "otherMember", encode(covenant.covenant_id, 'hex') as "covenantId",
       (select s.address from utxos u join scripts s on s.id = u.script_id
-       where u.covenant_id = covenant.covenant_id and s.address is not null limit 1) as "covenantAddress",
+       where u.covenant_id = covenant.covenant_id and s.address is not null
+         limit 1) as "covenantAddress",
       (select encode(hash, 'hex') from programs order by hash limit 1) as "programHash",
-      (select encode(template, 'hex') from program_templates order by spend_count desc, template desc limit 1) as template,
-      (select lane_namespace(s.subnetwork_id) from lanes l join subnetworks s on s.id = l.subnetwork_id
+      (select encode(template, 'hex') from program_templates
+        order by spend_count desc, template desc limit 1) as template,
+      (select lane_namespace(s.subnetwork_id) from lanes l
+        join subnetworks s on s.id = l.subnetwork_id
        order by l.last_seen desc, l.subnetwork_id desc limit 1) as namespace
     from accepted
       join blocks b on b.id = accepted.block_id

@@ -65,7 +65,8 @@ const CHARGE = `
       case when is_open then held.expire else clock.now + duration end as expire
     from requested cross join clock left join held on held.key = requested.key
       -- A window that ends later than a new one would was opened before the clock was set back, or its limit was changed.
-      cross join lateral (select held.expire > clock.now and held.expire <= clock.now + duration as is_open) opened
+      cross join lateral (select held.expire > clock.now
+        and held.expire <= clock.now + duration as is_open) opened
   ), granted as (
     select *, least(cost, greatest(allowed - points, 0) / unit * unit) as points_granted from opened
   ), updated as (
@@ -73,18 +74,21 @@ const CHARGE = `
     from granted where rate_limits.key = granted.key and has_row and points_granted > 0
   ), inserted as (
     insert into rate_limits (key, points, expire)
-    select key, points_granted, expire from granted where not has_row and points_granted > 0 order by key
+    select key, points_granted, expire from granted where not has_row and points_granted > 0
+      order by key
     on conflict do nothing
     returning key
   )
-  select key, points_granted as granted, allowed - points as available, expire as window, expire - now as ends_in_ms
+  select key, points_granted as granted, allowed - points as available, expire as
+    window, expire - now as ends_in_ms
   from granted where has_row or points_granted = 0 or key in (select key from inserted)`;
 
 const SWEEP_EVERY_MS = 60_000;
 /** Skips locked rows, since waiting for them out of order could deadlock. */
 const SWEEP = `
   delete from rate_limits where key in (
-    select key from rate_limits where expire < extract(epoch from now()) * 1000 - 60000 for update skip locked
+    select key from rate_limits
+      where expire < extract(epoch from now()) * 1000 - 60000 for update skip locked
   )`;
 
 /** Refunds beyond this number are dropped, which keeps the limit. */
@@ -98,7 +102,8 @@ const REFUND = `
     from rate_limits held join refund on refund.key = held.key and refund.expire = held.expire
     order by held.key for update of held
   )
-  update rate_limits held set points = held.points - locked.points from locked where held.key = locked.key`;
+  update rate_limits held set points = held.points - locked.points from locked
+    where held.key = locked.key`;
 
 interface Refund {
   bucket: string;

@@ -70,7 +70,8 @@ export const keepWhere = (
   condition: RawBuilder<unknown>,
   order: KeyOrder,
 ): RawBuilder<unknown> => sql`
-  select ${sql.ref(order.column)} from (${rows} limit ${sql.lit(MAX_EXAMINED)}) ${sql.table(order.table)}
+  select ${sql.ref(order.column)}
+    from (${rows} limit ${sql.lit(MAX_EXAMINED)}) ${sql.table(order.table)}
   where ${condition} ${orderBy(order)}`;
 
 /** Selects the last of these rows, and those behind it, `limit` together. */
@@ -153,7 +154,8 @@ export function pageParts(limit: RawBuilder<number>, start: PageStart, { isBound
         : sql<PageMetadataJson>`(
           select case when "scannedTo" is null then json_build_object(${fields})
             else json_build_object('hasMore', true, 'count', shown, 'scannedTo', "scannedTo") end
-          from ${counted} cross join lateral (select case when found = shown then ${scannedTo} end as "scannedTo") examined)`,
+          from ${counted} cross join lateral (select case when found = shown
+            then ${scannedTo} end as "scannedTo") examined)`,
   };
 }
 

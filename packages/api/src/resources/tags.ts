@@ -67,7 +67,8 @@ const tagPage = statementsBy(
           cursor: sql`select name, address as key from tags where address = ${parameter('cursor', 'text')}`,
         }),
         page: keysInOrder(sql`
-          select address from ${source} ${named} ${from} order by ${name} ${order}, ${address} ${order} limit ${limit} + 1`),
+          select address from ${source} ${named} ${from}
+            order by ${name} ${order}, ${address} ${order} limit ${limit} + 1`),
       },
       body: jsonBuildObject({
         tags: jsonArray(

@@ -47,7 +47,8 @@ const HIGHEST_TIME = sql.lit(Number.MAX_SAFE_INTEGER);
  * all.
  */
 const keyAt = (time: Value): Value => sql`coalesce((
-  select case when c.index = (select chain_index from checkpoint) then ${HIGHEST_KEY} else c.highest_transaction end
+  select case when c.index = (select chain_index from checkpoint) then ${HIGHEST_KEY}
+    else c.highest_transaction end
   from chain_blocks c
   where to_timestamp(c.chain_time / 1000::double precision) <= to_timestamp(${time} / 1000::double precision)
   order by to_timestamp(c.chain_time / 1000::double precision) desc, c.index desc limit 1), 0)`;
@@ -73,7 +74,8 @@ export const historyPage = statementsBy(
     // `offset 0` keeps Postgres from joins, so that reading stops with the page.
     const isWanted = acceptedOnly
       ? sql`and exists (
-          select from transactions t where t.id = script_deltas.transaction_id and t.accepting_index is not null offset 0)`
+          select from transactions t
+            where t.id = script_deltas.transaction_id and t.accepting_index is not null offset 0)`
       : sql``;
     const keys = (condition: Value): Value => sql`
       select distinct transaction_id from script_deltas
@@ -144,8 +146,11 @@ export const newestTransactions = new Statement(
           script: sql`select ${scriptIdOf(parameter)} as id`,
           page: sql`
         select keys.key from unnest(${rowsOf(sql`
-          select distinct transaction_id from script_deltas where script_id = (select id from script)
-          order by transaction_id desc limit ${parameter('limit', 'bigint')} offset ${parameter('offset', 'bigint')}`)}) as keys (key)`,
+          select distinct transaction_id from script_deltas
+            where script_id = (select id from script)
+          order by transaction_id desc
+            limit ${parameter('limit', 'bigint')}
+              offset ${parameter('offset', 'bigint')}`)}) as keys (key)`,
         },
         body: jsonBuildObject({ transactions: timedTransactions(sql`order by page.key desc`) }),
       },

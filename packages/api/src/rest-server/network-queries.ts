@@ -38,13 +38,15 @@ export interface HashRate {
  */
 const ratesOf = (samples: RawBuilder<unknown>, length: number) => sql<HashRate>`
   with samples as materialized (${samples}), ends as (
-    select (select chain_time from chain_blocks where index = (select chain_index from checkpoint)) as sink,
+    select (select chain_time from chain_blocks
+      where index = (select chain_index from checkpoint)) as sink,
       ${countedFrom} as first
   )
-  select (work * 1000 / greatest(least(start + ${sql.lit(length)}, ends.sink) - greatest(start, ends.first), 1000))::float8
+  select (work * 1000 / greatest(least(start + ${sql.lit(length)}, ends.sink) - greatest(start,
+    ends.first), 1000))::float8
       as "hashesPerSecond",
-    encode(last.hash, 'hex') as hash, last.blue_score::float8 as "blueScore", last.daa_score::float8 as "daaScore",
-    last.timestamp::float8 as timestamp
+    encode(last.hash, 'hex') as hash, last.blue_score::float8 as "blueScore",
+    last.daa_score::float8 as "daaScore", last.timestamp::float8 as timestamp
   from samples cross join ends cross join lateral (
     select hash, blue_score, daa_score, timestamp from chain_blocks
     where to_timestamp(chain_time / 1000::double precision) < to_timestamp((start + ${sql.lit(length)}) / 1000::double precision)
@@ -65,7 +67,8 @@ export async function listHashRates(
     select start / ${sql.lit(length)} * ${sql.lit(length)} from network_intervals
     where length = ${sql.lit(interval)} and start < ${to} order by start desc limit 1)`;
   const samples = sql`
-    select start / ${sql.lit(length)} * ${sql.lit(length)} as start, sum(work) as work from network_intervals
+    select start / ${sql.lit(length)} * ${sql.lit(length)} as start, sum(work) as work
+      from network_intervals
     where length = ${sql.lit(interval)} and start < ${to}
       and start >= greatest(${from}::bigint, ${newest} - ${sql.lit((MAX_SAMPLES - 1) * length)})
     group by 1`;
@@ -79,7 +82,8 @@ export async function listHashRates(
 export async function findHighestHashRate(db: Db): Promise<HashRate | undefined> {
   const samples = sql`
     select start, work from network_intervals
-    where length = 'hour' and start + ${sql.lit(HOUR_MS)} > (select chain_time from chain_blocks order by index limit 1)
+    where length = 'hour' and start + ${sql.lit(HOUR_MS)} > (select chain_time from chain_blocks
+      order by index limit 1)
     order by work desc, start desc limit 1`;
   return (await ratesOf(samples, HOUR_MS).execute(db)).rows[0];
 }
@@ -102,7 +106,8 @@ export async function countActive(db: Db, from: number, to: number): Promise<Act
 export async function countScripts(db: Db): Promise<{ count: number; time: number }> {
   const { rows } = await sql<{ count: number; time: number }>`
     select coalesce(sum(new_scripts), 0)::float8 as count,
-      (select timestamp from chain_blocks where index = (select chain_index from checkpoint))::float8 as time
+      (select timestamp from chain_blocks
+        where index = (select chain_index from checkpoint))::float8 as time
     from network_intervals where length = 'day'`.execute(db);
   return rows[0] ?? { count: 0, time: 0 };
 }

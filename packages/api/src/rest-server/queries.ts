@@ -52,8 +52,10 @@ export const totalSizeOfBlocks = new Statement(
       {
         tables: {
           page: sql`
-          select contained.transaction_id as key from unnest(${parameter('hashes', 'bytea[]')}) as requested (hash)
-          join blocks on blocks.hash = requested.hash join block_transactions contained on contained.block_id = blocks.id`,
+          select contained.transaction_id as key
+            from unnest(${parameter('hashes', 'bytea[]')}) as requested (hash)
+          join blocks on blocks.hash = requested.hash
+            join block_transactions contained on contained.block_id = blocks.id`,
         },
         body: isWithin,
       },
@@ -89,8 +91,10 @@ export async function findFirstHour(db: Db): Promise<number> {
 
 export async function countAllTransactions(db: Db): Promise<{ coinbase: number; regular: number; time: number }> {
   const { rows } = await sql<{ coinbase: bigint; regular: bigint; time: bigint }>`
-    select coalesce(sum(chain_blocks), 0)::bigint as coinbase, coalesce(sum(transactions), 0)::bigint as regular,
-      (select timestamp from chain_blocks where index = (select chain_index from checkpoint)) as time
+    select coalesce(sum(chain_blocks), 0)::bigint as coinbase,
+      coalesce(sum(transactions), 0)::bigint as regular,
+      (select timestamp from chain_blocks
+        where index = (select chain_index from checkpoint)) as time
     from network_intervals where length = 'day'`.execute(db);
   const [row] = rows;
   return {
@@ -115,9 +119,11 @@ export const richestAddresses = new Statement('richest addresses of rest-server'
         }),
         sql`
           from (
-            select top.*, row_number() over (order by top.balance desc, top.script_id desc) as position
+            select top.*, row_number() over (order by top.balance desc,
+              top.script_id desc) as position
             from (
-              select b.script_id, b.balance, s.address from balances b join scripts s on s.id = b.script_id
+              select b.script_id, b.balance, s.address from balances b
+                join scripts s on s.id = b.script_id
               where b.balance > 0 and s.address is not null
               order by b.balance desc, b.script_id desc limit ${sql.lit(RICHEST)}) top) richest
           order by richest.position`,
@@ -129,7 +135,8 @@ export const richestAddresses = new Statement('richest addresses of rest-server'
 
 export async function listTiers(db: Db): Promise<{ tier: number; count: number; amount: number }[]> {
   const { rows } = await sql<{ tier: number; addresses: bigint; balance: string }>`
-    select tier, addresses, balance::text as balance from balance_tiers where addresses > 0 order by tier`.execute(db);
+    select tier, addresses, balance::text as balance from balance_tiers where addresses > 0
+      order by tier`.execute(db);
   return rows.map(({ tier, addresses, balance }) => ({
     tier,
     count: Number(addresses),
@@ -172,11 +179,16 @@ export async function listUtxos(db: Db, addresses: readonly string[]): Promise<U
       select s.address, s.script, held.* from scripts s cross join lateral (
         select transaction_id, index, amount, block_daa_score, is_coinbase from utxos
         where script_id = s.id order by transaction_id desc, index desc limit ${MAX_UTXOS}) held
-      where s.address = any(${addresses}::text[]) order by held.transaction_id desc, held.index desc limit ${MAX_UTXOS})
-    select u.address, encode(coalesce(t.transaction_id, (select e.transaction_id from pre_bootstrap_transactions e where e.id = u.transaction_id)), 'hex') as id, u.index, u.amount::text as amount,
-      encode(u.script, 'hex') as script, u.block_daa_score::text as "blockDaaScore", u.is_coinbase as "isCoinbase"
+      where s.address = any(${addresses}::text[]) order by held.transaction_id desc, held.index desc
+        limit ${MAX_UTXOS})
+    select u.address, encode(coalesce(t.transaction_id,
+      (select e.transaction_id from pre_bootstrap_transactions e where e.id = u.transaction_id)),
+        'hex') as id, u.index, u.amount::text as amount,
+      encode(u.script, 'hex') as script, u.block_daa_score::text as "blockDaaScore",
+      u.is_coinbase as "isCoinbase"
     from newest u
-    left join lateral (select transaction_id from transactions where id = u.transaction_id limit 1) t on true
+    left join lateral (select transaction_id from transactions where id = u.transaction_id
+      limit 1) t on true
     order by u.transaction_id desc, u.index desc`.execute(db);
   return rows;
 }
@@ -188,16 +200,16 @@ export async function listBalances(
   const { rows } = await sql<{ address: string; balance: string }>`
     select asked.address, coalesce(b.balance, 0)::text as balance
     from unnest(${addresses}::text[]) with ordinality asked (address, n)
-    left join scripts s on s.address = asked.address left join balances b on b.script_id = s.id order by asked.n`.execute(
-    db,
-  );
+    left join scripts s on s.address = asked.address left join balances b on b.script_id = s.id
+      order by asked.n`.execute(db);
   return rows.map(({ address, balance }) => ({ address, balance: exact(balance) }));
 }
 
 export async function countTransactionsOf(db: Db, address: string): Promise<number> {
   const { rows } = await sql<{ count: string }>`
     select ${transactionCountOf(sql`b.transaction_count`, sql`s.id`)} as count
-      from scripts s left join balances b on b.script_id = s.id where s.address = ${address}`.execute(db);
+      from scripts s left join balances b on b.script_id = s.id
+        where s.address = ${address}`.execute(db);
   return Number(rows[0]?.count ?? 0);
 }
 
@@ -223,9 +235,8 @@ export async function listBlocksAt(db: Db, condition: BlueScoreCondition, blueSc
     blueScoreLt: sql`(select blue_score from blocks where blue_score < ${blueScore} order by blue_score desc limit 1)`,
   }[condition];
   const { rows } = await sql<{ hash: string }>`
-    select encode(hash, 'hex') as hash from blocks where blue_score = ${nearest} order by is_chain_block desc, id limit 100`.execute(
-    db,
-  );
+    select encode(hash, 'hex') as hash from blocks where blue_score = ${nearest}
+      order by is_chain_block desc, id limit 100`.execute(db);
   return rows.map(({ hash }) => hash);
 }
 
@@ -241,13 +252,14 @@ export interface AcceptingBlock {
 /** Lists the chain blocks within blue scores. @param end exclusive */
 export async function listChainBlocks(db: Db, start: number, end: number): Promise<AcceptingBlock[]> {
   const { rows } = await sql<AcceptingBlock>`
-    select encode(c.hash, 'hex') as hash, c.blue_score::float8 as "blueScore", c.daa_score::float8 as "daaScore",
-      c.timestamp::float8 as timestamp, accepted.ids
+    select encode(c.hash, 'hex') as hash, c.blue_score::float8 as "blueScore",
+      c.daa_score::float8 as "daaScore", c.timestamp::float8 as timestamp, accepted.ids
     from blocks b
     join chain_blocks c on c.block_id = b.id
     cross join lateral (
       select coalesce(array_agg(encode(t.transaction_id, 'hex') order by a.n), '{}') as ids
-      from unnest(c.accepted_transactions) with ordinality a (id, n) join transactions t on t.id = a.id
+      from unnest(c.accepted_transactions) with ordinality a (id, n)
+        join transactions t on t.id = a.id
     ) accepted
     where b.blue_score >= ${start} and b.blue_score < ${end} and b.is_chain_block
     order by b.blue_score`.execute(db);
@@ -256,9 +268,8 @@ export async function listChainBlocks(db: Db, start: number, end: number): Promi
 
 export async function countUtxosOf(db: Db, address: string): Promise<number> {
   const { rows } = await sql<{ count: number }>`
-    select utxo_count as count from balances where script_id = (select id from scripts where address = ${address})`.execute(
-    db,
-  );
+    select utxo_count as count from balances
+      where script_id = (select id from scripts where address = ${address})`.execute(db);
   return rows[0]?.count ?? 0;
 }
 
@@ -271,10 +282,10 @@ interface Activity {
 
 export async function listLastSeen(db: Db, addresses: readonly string[]): Promise<Activity[]> {
   const { rows } = await sql<Activity>`
-    select asked.address, b.last_seen is not null as active, b.last_seen::float8 as "lastTxBlockTime"
+    select asked.address, b.last_seen is not null as active,
+      b.last_seen::float8 as "lastTxBlockTime"
     from unnest(${addresses}::text[]) with ordinality asked (address, n)
-    left join scripts s on s.address = asked.address left join balances b on b.script_id = s.id order by asked.n`.execute(
-    db,
-  );
+    left join scripts s on s.address = asked.address left join balances b on b.script_id = s.id
+      order by asked.n`.execute(db);
   return rows;
 }

@@ -24,12 +24,14 @@ beforeAll(async () => {
   );
   await insertBlock(1, { transactionCount: 0 });
   await database.pool.query(
-    `insert into checkpoint (block_id, chain_index, next_block_id, next_transaction_id, next_script_id, next_subnetwork_id,
-       circulating_sompi, virtual_merge_set, first_catch_up, target_blue_score, updated_at)
+    `insert into checkpoint (block_id, chain_index, next_block_id, next_transaction_id,
+       next_script_id, next_subnetwork_id, circulating_sompi, virtual_merge_set, first_catch_up,
+       target_blue_score, updated_at)
      values (1, 0, 1000, 1000, 2, 2, 0, '{}', false, 0, now())`,
   );
   await database.pool.query(
-    `insert into chain_blocks (index, block_id, daa_score, timestamp, accepted_transactions, chain_time, highest_transaction, lowest_transaction, hash, blue_score)
+    `insert into chain_blocks (index, block_id, daa_score, timestamp, accepted_transactions,
+      chain_time, highest_transaction, lowest_transaction, hash, blue_score)
      values (0, 1, 0, 0, '{}', 0, 0, 0, '', 0)`,
   );
 });
@@ -37,9 +39,11 @@ afterAll(() => database.drop());
 
 async function insertBlock(id: number, { transactionCount }: { transactionCount: number }): Promise<void> {
   await database.pool.query(
-    `insert into blocks (id, timestamp, bits, daa_score, blue_score, version, transaction_count, is_chain_block, nonce, blue_work, hash,
-       hash_merkle_root, accepted_id_merkle_root, utxo_commitment, pruning_point, parents_by_level, merge_set_blues, merge_set_reds)
-     values ($1::bigint, 0, 0, 0, 0, 1, $2, false, 0, 0, sha256($1::bigint::text::bytea), '', '', '', '', '', '{}', '{}')`,
+    `insert into blocks (id, timestamp, bits, daa_score, blue_score, version, transaction_count,
+       is_chain_block, nonce, blue_work, hash, hash_merkle_root, accepted_id_merkle_root,
+       utxo_commitment, pruning_point, parents_by_level, merge_set_blues, merge_set_reds)
+     values ($1::bigint, 0, 0, 0, 0, 1, $2, false, 0, 0, sha256($1::bigint::text::bytea), '', '',
+       '', '', '', '{}', '{}')`,
     [id, transactionCount],
   );
 }
@@ -47,7 +51,8 @@ async function insertBlock(id: number, { transactionCount }: { transactionCount:
 /** Inserts a transaction that pays the address 500 sompi in as many outputs. */
 async function insertTransaction(id: number, blockId: number, jsonBytes = 100_000): Promise<void> {
   await database.pool.query(
-    `insert into transactions (id, transaction_id, hash, version, lock_time, subnetwork_id, gas, payload, storage_mass, compute_mass, json_bytes)
+    `insert into transactions (id, transaction_id, hash, version, lock_time, subnetwork_id, gas,
+      payload, storage_mass, compute_mass, json_bytes)
      values ($1::bigint, sha256($1::bigint::text::bytea), '', 0, 0, 0, 0, '', 0, 0, $2)`,
     [id, jsonBytes],
   );

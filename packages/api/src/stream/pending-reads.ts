@@ -55,7 +55,8 @@ interface Unmerged {
 
 /** The template of the latest program that a spend of the covenant in `moved` has revealed. */
 const TEMPLATE = sql<string | null>`(
-  select encode(p.template, 'hex') from covenants c join program_templates p on p.id = c.template_id where c.covenant_id = moved.covenant_id)`;
+  select encode(p.template, 'hex') from covenants c join program_templates p on p.id = c.template_id
+    where c.covenant_id = moved.covenant_id)`;
 
 export class PendingReads {
   readonly #index: IndexReader;
@@ -98,19 +99,24 @@ export class PendingReads {
     if (spent.length === 0) return new Map();
     const rows = await this.#index.readIfAny(async (db) => {
       const found = await sql<Moved>`
-        select spent.id, s.address, o.amount, encode(o.covenant_id, 'hex') as "covenantId", true as "isSent"
-        from unnest(${spent.map(({ id }) => id)}::text[], ${spent.map(({ transactionId }) => transactionId)}::text[],
+        select spent.id, s.address, o.amount, encode(o.covenant_id, 'hex') as "covenantId",
+          true as "isSent"
+        from unnest(${spent.map(({ id }) => id)}::text[],
+          ${spent.map(({ transactionId }) => transactionId)}::text[],
           ${spent.map(({ index }) => index)}::bigint[]) spent (id, transaction_id, index)
         cross join lateral (
-          select o.script_id, o.amount, o.covenant_id from transactions t join transaction_outputs o on o.transaction_id = t.id
+          select o.script_id, o.amount, o.covenant_id from transactions t
+            join transaction_outputs o on o.transaction_id = t.id
             and o.index = spent.index and o.index >> 4 = spent.index >> 4
           where encode(t.transaction_id, 'hex') = spent.transaction_id
           union
           select o.script_id, o.amount, o.covenant_id
-          from pre_bootstrap_transactions t join bootstrap_utxos o on o.transaction_id = t.id and o.index = spent.index
+          from pre_bootstrap_transactions t
+            join bootstrap_utxos o on o.transaction_id = t.id and o.index = spent.index
           where t.transaction_id = decode(spent.transaction_id, 'hex')
         ) o
-        join scripts s on s.id = o.script_id and (s.address is not null or o.covenant_id is not null)`.execute(db);
+        join scripts s on s.id = o.script_id
+          and (s.address is not null or o.covenant_id is not null)`.execute(db);
       return found.rows;
     }, CALLER);
     return Map.groupBy(rows, ({ id }) => id);
@@ -122,9 +128,8 @@ export class PendingReads {
     const rows = await this.#index.readIfAny(async (db) => {
       const found = await sql<{ id: string; template: string | null }>`
         select encode(moved.covenant_id, 'hex') as id, ${TEMPLATE} as template
-        from (select decode(id, 'hex') as covenant_id from unnest(${[...covenantIds]}::text[]) given (id)) moved`.execute(
-        db,
-      );
+        from (select decode(id, 'hex') as covenant_id
+          from unnest(${[...covenantIds]}::text[]) given (id)) moved`.execute(db);
       return found.rows;
     }, CALLER);
     return new Map(rows.flatMap(({ id, template }) => (template === null ? [] : [[id, template]])));
@@ -144,14 +149,14 @@ export class PendingReads {
         from (
           select distinct contained.transaction_id
           from (
-            select b.id, sum(b.transaction_count) over (order by b.transaction_count, b.id) as transactions
+            select b.id, sum(b.transaction_count) over (order by b.transaction_count,
+              b.id) as transactions
             from checkpoint c cross join unnest(c.virtual_merge_set || c.block_id) unmerged (id)
             join blocks b on b.id = unmerged.id) block
           join block_transactions contained on contained.block_id = block.id
           where block.transactions <= ${sql.lit(MAX_UNMERGED)}) contained
-        join transactions t on t.id = contained.transaction_id and t.accepting_index is null and t.subnetwork_id <> 1`.execute(
-        db,
-      );
+        join transactions t on t.id = contained.transaction_id and t.accepting_index is null
+          and t.subnetwork_id <> 1`.execute(db);
       return rows;
     }, CALLER);
     const unknown = listed.filter(({ id }) => !isKnown(id));
@@ -174,17 +179,19 @@ export class PendingReads {
           union all
           select unmerged.id, u.script_id, u.amount, u.covenant_id, true
           from unmerged join transaction_inputs i on i.transaction_id = unmerged.id
-          join utxos u on u.script_id = i.script_id and u.transaction_id = i.previous_transaction_id and u.index = i.previous_index
+          join utxos u on u.script_id = i.script_id and u.transaction_id = i.previous_transaction_id
+            and u.index = i.previous_index
           union all
           select unmerged.id, null, 0, o.covenant_id, true
           from unmerged join transaction_inputs i on i.transaction_id = unmerged.id
-          join transaction_outputs o on o.transaction_id = i.previous_transaction_id and o.index = i.previous_index
+          join transaction_outputs o on o.transaction_id = i.previous_transaction_id
+            and o.index = i.previous_index
             and o.covenant_id is not null)
-        select encode(unmerged.transaction_id, 'hex') as id, s.address, moved.amount, moved.is_sent as "isSent",
-          encode(moved.covenant_id, 'hex') as "covenantId", case when moved.covenant_id is not null then ${TEMPLATE} end as template
-        from unmerged left join moved on moved.id = unmerged.id left join scripts s on s.id = moved.script_id`.execute(
-        db,
-      );
+        select encode(unmerged.transaction_id, 'hex') as id, s.address, moved.amount,
+          moved.is_sent as "isSent", encode(moved.covenant_id, 'hex') as "covenantId", case
+            when moved.covenant_id is not null then ${TEMPLATE} end as template
+        from unmerged left join moved on moved.id = unmerged.id
+          left join scripts s on s.id = moved.script_id`.execute(db);
       return found.rows;
     }, CALLER);
     const templates = new Map(rows.map(({ covenantId, template }) => [covenantId, template ?? undefined]));
@@ -206,7 +213,8 @@ export class PendingReads {
     return this.#index.readIfAny(async (db) => {
       const { rows } = await sql<{ id: string }>`
         select id from unnest(${ids}::text[]) gone (id)
-        where not exists (select from transactions t where encode(t.transaction_id, 'hex') = gone.id)`.execute(db);
+        where not exists (select from transactions t
+          where encode(t.transaction_id, 'hex') = gone.id)`.execute(db);
       return rows.map(({ id }) => id);
     }, CALLER);
   }

@@ -19,12 +19,14 @@ beforeAll(async () => {
   const { pool } = database;
   await pool.query(
     `insert into scripts (id, version, script, type, address)
-     select id, 0, script, 'pubkey', address from unnest($1::bigint[], $2::bytea[], $3::text[]) s (id, script, address)`,
+     select id, 0, script, 'pubkey', address
+       from unnest($1::bigint[], $2::bytea[], $3::text[]) s (id, script, address)`,
     [[1, 2, 3, 4], ADDRESSES.map((address) => Buffer.from(addressToScript(address).script)), ADDRESSES],
   );
   await insertCluster(pool, [1n, 2n]);
   await pool.query(
-    `insert into transactions (id, transaction_id, hash, version, lock_time, subnetwork_id, gas, payload, storage_mass, compute_mass, json_bytes)
+    `insert into transactions (id, transaction_id, hash, version, lock_time, subnetwork_id, gas,
+      payload, storage_mass, compute_mass, json_bytes)
      values (7, $1, '', 0, 0, 0, 0, '', 0, 0, 0)`,
     [Buffer.from(TRANSACTION, 'hex')],
   );

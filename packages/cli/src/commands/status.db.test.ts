@@ -11,9 +11,12 @@ afterEach(() => database.drop());
 async function addBlock(id: number, blueScore: number): Promise<string> {
   const hash = id.toString(16).padStart(64, '0');
   await database.pool.query(
-    `insert into blocks (id, hash, version, parents_by_level, hash_merkle_root, accepted_id_merkle_root, utxo_commitment, timestamp, bits, nonce,
-       daa_score, blue_work, blue_score, pruning_point, merge_set_blues, merge_set_reds, is_chain_block, transaction_count)
-     values ($1::bigint, decode($2, 'hex'), 1, '', '', '', '', $3::bigint * 1000, 0, 0, $3 + 7, 0, $3, '', '{}', '{}', true, 1)`,
+    `insert into blocks (id, hash, version, parents_by_level, hash_merkle_root,
+       accepted_id_merkle_root, utxo_commitment, timestamp, bits, nonce, daa_score, blue_work,
+       blue_score, pruning_point, merge_set_blues, merge_set_reds, is_chain_block,
+       transaction_count)
+     values ($1::bigint, decode($2, 'hex'), 1, '', '', '', '', $3::bigint * 1000, 0, 0, $3 + 7, 0,
+       $3, '', '{}', '{}', true, 1)`,
     [id, hash, blueScore],
   );
   return hash;
@@ -36,7 +39,8 @@ test('it returns bootstrap blocks in chain order, gaps with their ends, and a pe
   );
   await database.pool.query(
     `insert into gaps (after_block_hash, before_block_hash, reason, recorded_at)
-     values (decode($1, 'hex'), decode($2, 'hex'), 'pruned', to_timestamp(1000.5)), ('\\x00', decode($2, 'hex'), 'other', to_timestamp(0))`,
+     values (decode($1, 'hex'), decode($2, 'hex'), 'pruned', to_timestamp(1000.5)),
+       ('\\x00', decode($2, 'hex'), 'other', to_timestamp(0))`,
     [after, before],
   );
   await database.pool.query(`insert into utxo_set_load values (true, '\\xab', 1200000, 0, '')`);

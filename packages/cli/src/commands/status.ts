@@ -47,9 +47,11 @@ async function describeApi(db: Queryable, status: Status | undefined): Promise<s
 }
 
 const CHECKPOINT = `
-  select meta.network, encode(blocks.hash, 'hex') as sink, blocks.blue_score::text as "sinkBlueScore",
-    checkpoint.target_blue_score::text as "nodeSinkBlueScore", checkpoint.first_catch_up as "firstCatchUp",
-    checkpoint.seconds_left as "secondsLeft", checkpoint.updated_at as "updatedAt"
+  select meta.network, encode(blocks.hash, 'hex') as sink,
+    blocks.blue_score::text as "sinkBlueScore",
+    checkpoint.target_blue_score::text as "nodeSinkBlueScore",
+    checkpoint.first_catch_up as "firstCatchUp", checkpoint.seconds_left as "secondsLeft",
+    checkpoint.updated_at as "updatedAt"
   from (select) nothing
   left join meta on true
   left join checkpoint on true
@@ -57,12 +59,14 @@ const CHECKPOINT = `
 
 /** With the field names of `/v1/status`. */
 const SELECT_BOOTSTRAPS = `
-  select encode(b.hash, 'hex') as hash, b.blue_score::text as "blueScore", b.daa_score::text as "daaScore",
-    b.timestamp::float8 as timestamp, s.utxo_count::float8 as "utxoCount"
+  select encode(b.hash, 'hex') as hash, b.blue_score::text as "blueScore",
+    b.daa_score::text as "daaScore", b.timestamp::float8 as timestamp,
+    s.utxo_count::float8 as "utxoCount"
   from bootstrap_blocks s join blocks b on b.id = s.block_id order by s.chain_index`;
 
 const GAPS = `
-  select encode(g.after_block_hash, 'hex') as "afterBlock", encode(g.before_block_hash, 'hex') as "beforeBlock", g.reason,
+  select encode(g.after_block_hash, 'hex') as "afterBlock",
+    encode(g.before_block_hash, 'hex') as "beforeBlock", g.reason,
     after.blue_score::text as "afterBlueScore", before.blue_score::text as "beforeBlueScore",
     after.timestamp::float8 as "afterTimestamp", before.timestamp::float8 as "beforeTimestamp",
     floor(extract(epoch from g.recorded_at) * 1000)::float8 as "recordedAt"

@@ -31,7 +31,8 @@ interface ClusterAtLimit {
  */
 const HELD = sql`
   held as (
-    select h.id, h.transaction_id, h.transactions, coalesce(cluster_of(h.script_id), h.script_id) as one,
+    select h.id, h.transaction_id, h.transactions,
+           coalesce(cluster_of(h.script_id), h.script_id) as one,
            coalesce(cluster_of(h.other_script_id), h.other_script_id) as other
       from held_merges h where h.state = 'held'
   ),
@@ -41,8 +42,10 @@ const HELD = sql`
     select id, transaction_id, transactions, other, one from held
   ),
   sized as (
-    select sides.*, coalesce(own.size, 1) as size, coalesce(others.size, 1) as other_size, own.size_limit
-      from sides left join clusters own on own.id = sides.cluster_id left join clusters others on others.id = sides.other_id
+    select sides.*, coalesce(own.size, 1) as size,
+      coalesce(others.size, 1) as other_size, own.size_limit
+      from sides left join clusters own on own.id = sides.cluster_id
+        left join clusters others on others.id = sides.other_id
   )`;
 
 /**
@@ -60,14 +63,19 @@ export async function listClustersAtLimit(db: Kysely<Database>): Promise<Cluster
     transaction_id: Buffer | null;
   }>`
     with ${HELD},
-    larger as (select distinct * from sized where (size, cluster_id) > (other_size, other_id) or cluster_id = other_id),
+    larger as (select distinct * from sized
+      where (size, cluster_id) > (other_size, other_id) or cluster_id = other_id),
     parts as (select cluster_id, other_id, max(other_size) as other_size from larger group by 1, 2)
     select s.address, max(l.size) as size, max(l.size_limit) as size_limit, count(*) as held,
            sum(l.transactions)::bigint as transactions,
-           max(l.size) + (select sum(other_size) from parts p where p.cluster_id = l.cluster_id)::bigint as size_with_held,
-           (array_agg(t.transaction_id order by l.id) filter (where t.id is not null))[1] as transaction_id
-      from larger l join scripts s on s.id = l.cluster_id left join transactions t on t.id = l.transaction_id
-     group by l.cluster_id, s.address order by held desc, size desc, s.address collate "C"`.execute(db);
+           max(l.size) + (select sum(other_size) from parts p
+             where p.cluster_id = l.cluster_id)::bigint as size_with_held,
+           (array_agg(t.transaction_id
+             order by l.id) filter (where t.id is not null))[1] as transaction_id
+      from larger l join scripts s on s.id = l.cluster_id
+        left join transactions t on t.id = l.transaction_id
+     group by l.cluster_id, s.address
+       order by held desc, size desc, s.address collate "C"`.execute(db);
   return rows.map((row) => ({
     address: row.address ?? undefined,
     size: row.size,
@@ -101,9 +109,11 @@ export function approveCluster(
     const found = await sql<{ id: bigint; size: bigint; size_with_held: bigint }>`
       with ${HELD}
       select c.id, c.size, c.size + coalesce((
-               select sum(other_size) from (select distinct other_id, other_size from sized where cluster_id = c.id and other_id <> c.id) parts
+               select sum(other_size) from (select distinct other_id, other_size from sized
+                 where cluster_id = c.id and other_id <> c.id) parts
              ), 0)::bigint as size_with_held
-        from scripts s join clusters c on c.id = cluster_of(s.id) where s.address = ${address}`.execute(transaction);
+        from scripts s join clusters c on c.id = cluster_of(s.id)
+          where s.address = ${address}`.execute(transaction);
     const [cluster] = found.rows;
     if (cluster === undefined) return undefined;
     const sizeLimit = upTo ?? cluster.size_with_held;
@@ -111,9 +121,8 @@ export function approveCluster(
     const approved = await sql`
       update held_merges set state = 'approved'
        where state = 'held'
-         and (cluster_of(script_id) = ${cluster.id} or cluster_of(other_script_id) = ${cluster.id})`.execute(
-      transaction,
-    );
+         and (cluster_of(script_id) = ${cluster.id}
+           or cluster_of(other_script_id) = ${cluster.id})`.execute(transaction);
     return { size: cluster.size, sizeLimit, approved: Number(approved.numAffectedRows ?? 0n) };
   });
 }
@@ -129,9 +138,8 @@ export function rejectHeldMerges(db: Kysely<Database>, transactionId: Uint8Array
     const { numAffectedRows } = await sql`
       update held_merges h set state = 'rejected'
         from transactions t
-       where encode(t.transaction_id, 'hex') = ${toHex(transactionId)} and h.transaction_id = t.id and h.state in ('held', 'approved')`.execute(
-      transaction,
-    );
+       where encode(t.transaction_id, 'hex') = ${toHex(transactionId)} and h.transaction_id = t.id
+         and h.state in ('held', 'approved')`.execute(transaction);
     return Number(numAffectedRows ?? 0n);
   });
 }

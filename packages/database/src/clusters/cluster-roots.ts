@@ -10,6 +10,7 @@ export const clusterRoots = (members: string, columns: string, carried: string):
     with recursive up as (
       select m.script_id as root_id, m.parent_id${columns} from ${members}
       union all
-      select m.script_id, m.parent_id${carried} from up join cluster_members m on m.script_id = up.parent_id
+      select m.script_id, m.parent_id${carried} from up
+        join cluster_members m on m.script_id = up.parent_id
     )
     select up.root_id${carried} from up where up.parent_id is null`;

@@ -22,7 +22,8 @@ beforeEach(async () => {
     'truncate scripts, tags, tag_labels, clusters, cluster_members, cluster_names, cluster_labels, cluster_links, pending_tag_flags',
   );
   await database.pool.query(
-    `insert into scripts select n, 0, decode(lpad(to_hex(n), 2, '0'), 'hex'), 'pubkey', 'address ' || n from generate_series(1, 20) n`,
+    `insert into scripts select n, 0, decode(lpad(to_hex(n), 2, '0'), 'hex'), 'pubkey',
+      'address ' || n from generate_series(1, 20) n`,
   );
 });
 

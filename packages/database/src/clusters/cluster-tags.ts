@@ -26,9 +26,11 @@ const COUNTS = [
  * the only actor.
  */
 const NAME_OF_CLUSTER = `
-  select case when count(*) = 1 or count(distinct actor) filter (where actor <> '') = 1 and bool_and(actor <> '')
+  select case when count(*) = 1 or count(distinct actor) filter (where actor <> '') = 1
+    and bool_and(actor <> '')
               then (array_agg(name order by addresses desc, name collate "C"))[1] end as name
-    from (select name, max(actor) as actor, sum(addresses) as addresses, count(distinct nullif(actor, '')) as actors
+    from (select name, max(actor) as actor, sum(addresses) as addresses,
+      count(distinct nullif(actor, '')) as actors
             from cluster_names n where n.cluster_id = c.id group by name) names
   having bool_and(actors <= 1)`;
 
@@ -45,7 +47,8 @@ export async function moveClusterTags(client: Client, fromCluster: bigint, toClu
     await client.query(
       `with gone as (delete from ${table} where cluster_id = $1 returning *)
        insert into ${table} (cluster_id, ${key}, addresses) select $2, ${key}, addresses from gone
-       on conflict (cluster_id, ${key}) do update set addresses = ${table}.addresses + excluded.addresses`,
+       on conflict (cluster_id, ${key}) do update
+         set addresses = ${table}.addresses + excluded.addresses`,
       [fromCluster, toCluster],
     );
   }
@@ -60,9 +63,11 @@ export async function moveClusterTags(client: Client, fromCluster: bigint, toClu
 export async function splitClusterTags(client: Client, fromCluster: bigint, splitCluster: bigint): Promise<void> {
   const { rows } = await client.query<{ script_id: bigint; is_member: boolean }>(
     `with recursive ring as (
-       select $1::bigint as script_id, (select next_id from cluster_members where script_id = $1) as next_id
+       select $1::bigint as script_id,
+         (select next_id from cluster_members where script_id = $1) as next_id
        union all
-       select m.script_id, m.next_id from ring join cluster_members m on m.script_id = ring.next_id where m.script_id <> $1
+       select m.script_id, m.next_id from ring join cluster_members m on m.script_id = ring.next_id
+         where m.script_id <> $1
      )
      select script_id, next_id is not null as is_member from ring`,
     [splitCluster],
@@ -80,7 +85,8 @@ async function countTags(client: Client, { scriptIds, clusterIds }: Members, sig
   const source = `
     select m.cluster_id, $3::bigint as change, t.name, t.actor, t.link, t.labels, t.confidence_level
       from unnest($1::bigint[], $2::bigint[]) m (script_id, cluster_id)
-      join scripts s on s.id = m.script_id join tags t on t.address = s.address and t.names_cluster`;
+      join scripts s on s.id = m.script_id
+        join tags t on t.address = s.address and t.names_cluster`;
   await count(client, source, [scriptIds, clusterIds, sign]);
   if (sign < 0) await dropZeros(client, [...new Set(clusterIds)]);
 }
@@ -92,11 +98,12 @@ async function countTags(client: Client, { scriptIds, clusterIds }: Members, sig
 export async function recountTags(client: Client, clusterIds: readonly bigint[]): Promise<void> {
   if (clusterIds.length === 0) return;
   const source = `
-    select cluster_id, -1 as change, old_name as name, old_actor as actor, old_link as link, old_labels as labels,
-           old_confidence_level as confidence_level
+    select cluster_id, -1 as change, old_name as name, old_actor as actor, old_link as link,
+           old_labels as labels, old_confidence_level as confidence_level
       from retagged_members where old_name is not null and old_names_cluster
     union all
-    select cluster_id, 1, name, actor, link, labels, confidence_level from retagged_members where name is not null and names_cluster`;
+    select cluster_id, 1, name, actor, link, labels, confidence_level from retagged_members
+      where name is not null and names_cluster`;
   await count(client, source, []);
   await dropZeros(client, clusterIds);
   await resolveClusterTags(client, clusterIds);
@@ -108,9 +115,11 @@ async function count(client: Client, source: string, values: unknown[]): Promise
     await client.query(
       `insert into ${table} (cluster_id, ${key}, addresses)
        select cluster_id, ${key}, sum(change)
-         from (select t.cluster_id, t.change, of_tag.* from (${source}) t cross join lateral (${of}) of_tag (${key})) counted
+         from (select t.cluster_id, t.change, of_tag.* from (${source}) t
+           cross join lateral (${of}) of_tag (${key})) counted
         group by cluster_id, ${key} having sum(change) <> 0
-       on conflict (cluster_id, ${key}) do update set addresses = ${table}.addresses + excluded.addresses`,
+       on conflict (cluster_id, ${key}) do update
+         set addresses = ${table}.addresses + excluded.addresses`,
       values,
     );
   }
@@ -134,15 +143,18 @@ export async function resolveClusterTags(client: Client, clusterIds: readonly bi
   if (distinctIds.length === 0) return;
   for (const { table } of COUNTS) {
     await client.query(
-      `delete from ${table} where cluster_id = any($1::bigint[]) and not exists (select from clusters where id = cluster_id)`,
+      `delete from ${table} where cluster_id = any($1::bigint[])
+        and not exists (select from clusters where id = cluster_id)`,
       [distinctIds],
     );
   }
   await client.query(
     `with resolved as (
        select c.id, c.name as old_name, one.name,
-         coalesce((select link from cluster_links l where l.cluster_id = c.id and one.name is not null
-                    order by confidence_level desc, addresses desc, link collate "C" limit 1), '') as link,
+         coalesce((select link from cluster_links l
+           where l.cluster_id = c.id and one.name is not null
+                    order by confidence_level desc, addresses desc, link collate "C"
+                      limit 1), '') as link,
          array(select label from cluster_labels l where l.cluster_id = c.id and one.name is not null
                 order by label collate "C") as labels
          from clusters c

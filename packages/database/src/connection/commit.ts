@@ -49,7 +49,8 @@ export async function commit(
 
 async function begin(transaction: Transaction<Database>): Promise<string> {
   const { rows } = await sql<{ number: string }>`
-    select pg_current_xact_id()::text as number from set_config('idle_in_transaction_session_timeout', ${IDLE_LIMIT}, true)
+    select pg_current_xact_id()::text as number
+      from set_config('idle_in_transaction_session_timeout', ${IDLE_LIMIT}, true)
   `.execute(transaction);
   return rows[0]?.number as string;
 }

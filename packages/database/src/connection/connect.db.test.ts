@@ -12,9 +12,9 @@ afterAll(async () => await database.drop());
 
 test('64-bit integers come back as bigint, numeric and date as text, bytea as bytes', async () => {
   const { rows } = await sql`
-    select 9223372036854775807::bigint as big, '{1,-2,9223372036854775807}'::bigint[] as bigs, '{}'::bigint[] as none,
-      18446744073709551615::numeric as n, '2026-08-21'::date as day, '\\x00ff'::bytea as bytes, 7::int as small,
-      null::bigint as nothing`.execute(database.kysely);
+    select 9223372036854775807::bigint as big, '{1,-2,9223372036854775807}'::bigint[] as bigs,
+      '{}'::bigint[] as none, 18446744073709551615::numeric as n, '2026-08-21'::date as day,
+      '\\x00ff'::bytea as bytes, 7::int as small, null::bigint as nothing`.execute(database.kysely);
   expect(rows).toEqual([
     {
       big: 9223372036854775807n,
@@ -64,7 +64,8 @@ test('a connection that breaks fails only its query, and is replaced', async () 
   await close();
 });
 
-const TERMINATE = `select pg_terminate_backend(pid) from pg_stat_activity where application_name = $1 and state = 'active'`;
+const TERMINATE = `select pg_terminate_backend(pid) from pg_stat_activity
+  where application_name = $1 and state = 'active'`;
 
 test('a connection that stops responding fails its query, and is replaced', async () => {
   const { pool, close } = connect({ url: database.url, max: 1, applicationName: 'silent', queryTimeoutMs: 300 });

@@ -150,9 +150,10 @@ async function listBlocking(observer: Pick<Pool, 'query'>, pid: number): Promise
     seconds: number | null;
     query: string | null;
   }>(
-    `select b.pid, s.usename as user, s.application_name, coalesce(r.oid is not null and ${IS_ANALYST}, false) as is_analyst,
-            extract(epoch from clock_timestamp() - s.xact_start)::float8 as seconds,
-            case when pg_has_role(s.usesysid, 'usage') or pg_has_role('pg_read_all_stats', 'usage')
+    `select b.pid, s.usename as user, s.application_name,
+            coalesce(r.oid is not null and ${IS_ANALYST}, false) as is_analyst,
+            extract(epoch from clock_timestamp() - s.xact_start)::float8 as seconds, case
+              when pg_has_role(s.usesysid, 'usage') or pg_has_role('pg_read_all_stats', 'usage')
                  then left(regexp_replace(s.query, '\\s+', ' ', 'g'), ${QUERY_LENGTH}) end as query
        from unnest(pg_blocking_pids($1)) b (pid)
        left join pg_stat_activity s using (pid)
@@ -184,7 +185,8 @@ async function endAll(
     // A session of another user has reused the process id.
     const { rows } = await observer
       .query<{ ended: boolean }>(
-        `select pg_terminate_backend(pid, ${TERMINATE_WITHIN_MS}) as ended from pg_stat_activity where pid = $1 and usename = $2`,
+        `select pg_terminate_backend(pid, ${TERMINATE_WITHIN_MS}) as ended from pg_stat_activity
+          where pid = $1 and usename = $2`,
         [session.pid, session.user],
       )
       // Without the right to terminate it, it keeps blocking.

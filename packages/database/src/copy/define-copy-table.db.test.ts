@@ -29,7 +29,8 @@ interface SchemaColumn {
 async function readSchema(table: string): Promise<Map<string, SchemaColumn>> {
   const { rows } = await database.pool.query<SchemaColumn & { name: string }>(
     `select a.attname as name, not a.attnotnull as "isNullable", a.atthasdef or a.attidentity <> '' as "hasDefault",
-            case when t.typtype = 'e' then 'text' else format_type(a.atttypid, a.atttypmod) end as type
+            case when t.typtype = 'e' then 'text'
+              else format_type(a.atttypid, a.atttypmod) end as type
        from pg_attribute a join pg_type t on t.oid = a.atttypid
       where a.attrelid = $1::regclass and a.attnum > 0 and not a.attisdropped`,
     [table],

@@ -107,7 +107,8 @@ export async function createAnalyst(
 
 export async function listAnalysts(pool: Pool): Promise<Analyst[]> {
   const { rows } = await pool.query<{ name: string; timeout: number; connections: number; created_at: Date | null }>(
-    `select r.rolname as name, coalesce(a.timeout_seconds, ${DEFAULT_TIMEOUT_SECONDS}) as timeout, r.rolconnlimit as connections, a.created_at
+    `select r.rolname as name, coalesce(a.timeout_seconds, ${DEFAULT_TIMEOUT_SECONDS}) as timeout,
+      r.rolconnlimit as connections, a.created_at
        from pg_roles r left join analysts a on a.login = r.rolname
       where ${IS_ANALYST} order by r.rolname`,
   );
@@ -178,7 +179,8 @@ async function listDependencies(pool: Pool, name: string): Promise<Dependency[]>
   const { rows } = await pool.query<{ database: string | null; owned: number }>(
     `select d.datname as database, (count(*) filter (where s.deptype = 'o'))::integer as owned
        from pg_shdepend s left join pg_database d on d.oid = s.dbid
-      where s.refclassid = 'pg_authid'::regclass and s.refobjid = (select oid from pg_roles where rolname = $1)
+      where s.refclassid = 'pg_authid'::regclass
+        and s.refobjid = (select oid from pg_roles where rolname = $1)
       group by d.datname order by d.datname`,
     [name],
   );
@@ -231,7 +233,8 @@ async function writeLogin(
     .catch(orRefused('give rights in this database'));
   await client
     .query(
-      `create role ${name} login password '${scramVerifier(password)}' connection limit ${connections} in role kasgres_analyst`,
+      `create role ${name} login password '${scramVerifier(password)}' connection
+        limit ${connections} in role kasgres_analyst`,
     )
     .catch(orTaken(name))
     .catch(orRefused('make logins'));
@@ -247,7 +250,8 @@ async function writeLogin(
   if (rowCount === 1) await client.query(`grant ${name} to kasgres_indexer`);
   await client.query(
     `insert into analysts (login, timeout_seconds) values ($1, $2)
-     on conflict (login) do update set timeout_seconds = excluded.timeout_seconds, created_at = now()`,
+     on conflict (login) do update
+       set timeout_seconds = excluded.timeout_seconds, created_at = now()`,
     [name, timeoutSeconds],
   );
 }

@@ -58,12 +58,17 @@ export async function makeReader(url: string): Promise<Reader> {
 async function mayWrite(client: ClientBase): Promise<boolean> {
   const { rows } = await client.query<{ may_write: boolean }>(
     `select not pg_is_in_recovery() and (
-       exists (select from pg_roles r where pg_has_role(r.oid, 'member') and (r.rolsuper or r.rolcreaterole or r.rolname like 'pg\\_%'))
+       exists (select from pg_roles r
+         where pg_has_role(r.oid, 'member')
+           and (r.rolsuper or r.rolcreaterole or r.rolname like 'pg\\_%'))
        or has_database_privilege(current_database(), 'create')
        or exists (select from pg_namespace n where has_schema_privilege(n.oid, 'create'))
        or exists (select from pg_class c
-                   where c.relkind in ('r', 'p', 'v', 'm', 'f') and c.relnamespace not in ('pg_catalog'::regnamespace, 'information_schema'::regnamespace)
-                     and (pg_has_role(c.relowner, 'member') or has_table_privilege(c.oid, 'insert, update, delete, truncate')))
+                   where c.relkind in ('r', 'p', 'v', 'm', 'f')
+                     and c.relnamespace not in ('pg_catalog'::regnamespace,
+                       'information_schema'::regnamespace)
+                     and (pg_has_role(c.relowner, 'member')
+                       or has_table_privilege(c.oid, 'insert, update, delete, truncate')))
      ) as may_write`,
   );
   return rows[0]?.may_write === true;
@@ -71,7 +76,8 @@ async function mayWrite(client: ClientBase): Promise<boolean> {
 
 async function mayEverybodyMakeLargeObjects(client: ClientBase): Promise<boolean> {
   const { rows } = await client.query<{ may: boolean }>(
-    `select not pg_is_in_recovery() and has_function_privilege('public', 'pg_catalog.lo_create(oid)', 'execute') as may`,
+    `select not pg_is_in_recovery()
+      and has_function_privilege('public', 'pg_catalog.lo_create(oid)', 'execute') as may`,
   );
   return rows[0]?.may === true;
 }

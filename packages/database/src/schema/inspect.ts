@@ -40,7 +40,8 @@ export async function inspectDatabase(client: ClientBase): Promise<DatabaseState
 async function checkServer(client: ClientBase): Promise<void> {
   const { rows } = await client.query<{ version: string; number: number; is_standby: boolean; is_read_only: boolean }>(
     `select current_setting('server_version') as version, current_setting('server_version_num')::integer as number,
-       pg_is_in_recovery() as is_standby, current_setting('transaction_read_only')::boolean as is_read_only`,
+       pg_is_in_recovery() as is_standby,
+       current_setting('transaction_read_only')::boolean as is_read_only`,
   );
   for (const { version, number, is_standby: isStandby, is_read_only: isReadOnly } of rows) {
     if (number < OLDEST_VERSION * 10_000) {
@@ -65,11 +66,14 @@ async function hasSchemaOfKasgres(client: ClientBase): Promise<boolean> {
   const { rows } = await client.query<{ schema: string | null; tables: string[]; is_kasgres: boolean }>(
     `select current_schema() as schema,
        coalesce((select array_agg(c.relname::text order by c.relname) from pg_class c
-          where c.relnamespace = to_regnamespace(quote_ident(current_schema())) and c.relkind in ('r', 'p')
-            and not exists (select from pg_depend d where d.classid = 'pg_class'::regclass and d.objid = c.oid and d.deptype = 'e')
+          where c.relnamespace = to_regnamespace(quote_ident(current_schema()))
+            and c.relkind in ('r', 'p')
+            and not exists (select from pg_depend d
+              where d.classid = 'pg_class'::regclass and d.objid = c.oid and d.deptype = 'e')
        ), '{}') as tables,
        (select count(*) = 3 from pg_attribute a
-          where a.attrelid = to_regclass('migrations') and a.attname in ('number', 'name', 'checksum')) as is_kasgres`,
+          where a.attrelid = to_regclass('migrations')
+            and a.attname in ('number', 'name', 'checksum')) as is_kasgres`,
   );
   const [row] = rows;
   if (row === undefined || row.schema === null) {
@@ -87,8 +91,10 @@ async function checkRights(client: ClientBase, hasSchema: boolean, mustMigrate: 
   if (mustMigrate) {
     const { rows } = await client.query<{ role: string; allowed: boolean }>(
       `select current_user as role, has_schema_privilege(current_schema(), 'create')
-         and (to_regnamespace('kaspa') is not null or has_database_privilege(current_database(), 'create'))
-         and coalesce((select pg_has_role(relowner, 'usage') from pg_class where oid = to_regclass('migrations')), true) as allowed`,
+         and (to_regnamespace('kaspa') is not null
+           or has_database_privilege(current_database(), 'create'))
+         and coalesce((select pg_has_role(relowner, 'usage') from pg_class
+           where oid = to_regclass('migrations')), true) as allowed`,
     );
     for (const { role, allowed } of rows) {
       if (!allowed) {
@@ -129,8 +135,10 @@ async function findContent(
   if (!hasSchema) return { network: undefined, secondBlock: undefined, isUnused: true };
   const { rows } = await client.query<{ network: string | null; second: string | null; isUnused: boolean }>(
     `select (select network from meta) as network,
-       (select encode(b.hash, 'hex') from chain_blocks c join blocks b on b.id = c.block_id where c.index = 1) as second,
-       not exists (select from meta) and not exists (select from api_keys) and not exists (select from tags) as "isUnused"`,
+       (select encode(b.hash, 'hex') from chain_blocks c join blocks b on b.id = c.block_id
+         where c.index = 1) as second,
+       not exists (select from meta) and not exists (select from api_keys)
+         and not exists (select from tags) as "isUnused"`,
   );
   const { network = null, second = null, isUnused = true } = rows[0] ?? {};
   return { network: network ?? undefined, secondBlock: second ?? undefined, isUnused };

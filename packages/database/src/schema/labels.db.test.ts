@@ -13,12 +13,14 @@ let database: TestDatabase;
 beforeAll(async () => {
   database = await createTestDatabase();
   await database.pool.query(
-    `insert into chain_blocks (index, block_id, daa_score, timestamp, accepted_transactions, chain_time, highest_transaction, lowest_transaction, hash, blue_score)
+    `insert into chain_blocks (index, block_id, daa_score, timestamp, accepted_transactions,
+      chain_time, highest_transaction, lowest_transaction, hash, blue_score)
      values (7, 1, 0, 0, '{}', ${NOW}, 0, 0, '', 0)`,
   );
   await database.pool.query(
-    `insert into checkpoint (block_id, chain_index, next_block_id, next_transaction_id, next_script_id, next_subnetwork_id,
-       circulating_sompi, virtual_merge_set, first_catch_up, target_blue_score, updated_at)
+    `insert into checkpoint (block_id, chain_index, next_block_id, next_transaction_id,
+       next_script_id, next_subnetwork_id, circulating_sompi, virtual_merge_set, first_catch_up,
+       target_blue_score, updated_at)
      values (1, 7, 2, 1, 1, 1, 0, '{}', false, 0, now())`,
   );
 });
@@ -133,15 +135,18 @@ describe('exchange-like', () => {
     const { pool } = database;
     const others = `100000 + t * 2 + place`;
     await pool.query(
-      `insert into transactions (id, transaction_id, hash, version, lock_time, subnetwork_id, gas, payload, storage_mass, compute_mass, json_bytes,
-         accepting_index)
-       select t, sha256(t::text::bytea), '', 0, 0, 0, 0, '', 0, 0, 0, case when t % 3 <> 0 then 1 end
+      `insert into transactions (id, transaction_id, hash, version, lock_time, subnetwork_id, gas,
+         payload, storage_mass, compute_mass, json_bytes, accepting_index)
+       select t, sha256(t::text::bytea), '', 0, 0, 0, 0, '', 0, 0, 0, case when t % 3 <> 0
+         then 1 end
        from generate_series(${first}, ${first + count - 1}) t`,
     );
     await pool.query(
-      `insert into transaction_inputs (transaction_id, index, previous_transaction_id, previous_index, signature_script, sequence,
-         sig_op_count, compute_budget, amount, script_id)
-       select t, place, 0, 0, '', 0, 0, 0, 1, case when t % 2 = 0 then ${others} else ${scriptId} end
+      `insert into transaction_inputs (transaction_id, index, previous_transaction_id,
+         previous_index, signature_script, sequence, sig_op_count, compute_budget,
+         amount, script_id)
+       select t, place, 0, 0, '', 0, 0, 0, 1, case when t % 2 = 0 then ${others}
+         else ${scriptId} end
        from generate_series(${first}, ${first + count - 1}) t, generate_series(0, 1) place`,
     );
     await pool.query(
@@ -177,9 +182,10 @@ describe('exchange-like', () => {
     nextTransactionId += count;
     const { pool } = database;
     await pool.query(
-      `insert into transactions (id, transaction_id, hash, version, lock_time, subnetwork_id, gas, payload, storage_mass, compute_mass, json_bytes,
-         accepting_index)
-       select t, sha256(t::text::bytea), '', 0, 0, 0, 0, '', 0, 0, 0, $1::integer from generate_series($2::bigint, $3) t`,
+      `insert into transactions (id, transaction_id, hash, version, lock_time, subnetwork_id, gas,
+         payload, storage_mass, compute_mass, json_bytes, accepting_index)
+       select t, sha256(t::text::bytea), '', 0, 0, 0, 0, '', 0, 0, 0, $1::integer
+         from generate_series($2::bigint, $3) t`,
       [acceptingIndex, first, first + count - 1],
     );
     await pool.query(

@@ -120,8 +120,11 @@ test('everything in the schema has a comment', async () => {
   await migrate(database.url);
   const { rows } = await database.pool.query(`
     select relname || coalesce('.' || attname, '') as name
-    from pg_class left join pg_attribute on attrelid = pg_class.oid and attnum > 0 and not attisdropped
-    where relnamespace = 'public'::regnamespace and relkind in ('r', 'p', 'v', 'm') and not relispartition
-      and (obj_description(pg_class.oid, 'pg_class') is null or col_description(attrelid, attnum) is null)`);
+    from pg_class left join pg_attribute on attrelid = pg_class.oid and attnum > 0
+      and not attisdropped
+    where relnamespace = 'public'::regnamespace and relkind in ('r', 'p', 'v', 'm')
+      and not relispartition
+      and (obj_description(pg_class.oid, 'pg_class') is null
+        or col_description(attrelid, attnum) is null)`);
   expect(rows).toEqual([]);
 });

@@ -109,7 +109,8 @@ export async function checkSchema(pool: Pool, directory: URL = MIGRATIONS_DIRECT
   const known = await readMigrations(directory);
   const { rows } = await pool
     .query<{ found: boolean; pinned: boolean }>(
-      `select to_regclass('migrations') is not null as found, current_setting('kasgres.pinned', true) = 'yes' as pinned`,
+      `select to_regclass('migrations') is not null as found,
+        current_setting('kasgres.pinned', true) = 'yes' as pinned`,
     )
     .catch((error: unknown) => {
       // PgBouncer gives it the code of a lost connection, but would refuse the next one, too.

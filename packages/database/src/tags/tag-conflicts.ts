@@ -20,7 +20,8 @@ interface ConflictingName {
 export async function listConflictingAddresses(pool: Pool, limit: number): Promise<ConflictingName[]> {
   const { rows } = await pool.query<{ address: string; name: string; sources: string[] }>(
     `with conflicts as (
-       select address from attributions group by address having min(name) <> max(name) order by address limit $1
+       select address from attributions group by address having min(name) <> max(name)
+         order by address limit $1
      )
      select address, a.name, array_agg(distinct s.name order by s.name) as sources
        from conflicts join attributions a using (address) join tag_sources s on s.id = a.source_id
@@ -39,7 +40,8 @@ export async function listConflictingClusters(pool: Pool, limit: number): Promis
         where c.name is null and c.id in (select cluster_id from cluster_names)
         order by c.size desc, c.id limit $1
      )
-     select cluster_id, coalesce(s.address, encode(s.script, 'hex')) as address, n.name, sum(n.addresses)::bigint as addresses
+     select cluster_id, coalesce(s.address, encode(s.script, 'hex')) as address, n.name,
+       sum(n.addresses)::bigint as addresses
        from conflicts c join cluster_names n on n.cluster_id = c.id join scripts s on s.id = c.id
       group by c.size, cluster_id, s.address, s.script, n.name
       order by c.size desc, cluster_id, addresses desc, n.name`,
@@ -68,7 +70,8 @@ async function findSourcesOfNames(
 ): Promise<Map<string, string[]>> {
   const { rows } = await pool.query<{ cluster_id: bigint; name: string; sources: string[] }>(
     `select named.root_id as cluster_id, named.name, array_agg(distinct s.name order by s.name) as sources
-       from (${NAMED_ROOTS}) named join attributions a on a.address = named.address and a.name = named.name
+       from (${NAMED_ROOTS}) named
+         join attributions a on a.address = named.address and a.name = named.name
        join tag_sources s on s.id = a.source_id
       group by named.root_id, named.name`,
     [[...new Set(names.map(({ name }) => name))]],

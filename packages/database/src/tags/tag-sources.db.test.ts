@@ -67,7 +67,8 @@ async function readAll(): Promise<unknown> {
   const { rows } = await database.pool.query<Record<string, unknown>>(
     `select (select array_agg(t order by address) from tags t) as tags,
             (select array_agg(l order by label, address) from tag_labels l) as labels,
-            (select array_agg((s.name, a.address, a.name, a.link, a.labels) order by s.name, a.address, a.name)
+            (select array_agg((s.name, a.address, a.name, a.link, a.labels)
+              order by s.name, a.address, a.name)
                from attributions a join tag_sources s on s.id = a.source_id) as said`,
   );
   return rows[0];
@@ -305,7 +306,8 @@ async function untilSomebodyWaits(): Promise<void> {
 
 async function readCluster(): Promise<unknown> {
   const { rows } = await database.pool.query<{ name: string | null; labels: string[]; names: unknown }>(
-    `select name, labels, (select json_object_agg(n.name, n.addresses) from cluster_names n where cluster_id = id) as names
+    `select name, labels, (select json_object_agg(n.name, n.addresses) from cluster_names n
+      where cluster_id = id) as names
        from clusters`,
   );
   return rows[0];

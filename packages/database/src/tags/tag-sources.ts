@@ -79,7 +79,9 @@ interface ListedSource {
 
 export async function listSources(pool: Pool): Promise<ListedSource[]> {
   const { rows } = await pool.query<ListedSource>(
-    `select name, title, creator, (select count(*) from attributions where source_id = s.id) as tags, imported_at as "importedAt"
+    `select name, title, creator,
+      (select count(*) from attributions where source_id = s.id) as tags,
+        imported_at as "importedAt"
        from tag_sources s order by name collate "C"`,
   );
   return rows;
@@ -97,8 +99,8 @@ interface ListedAttribution extends OwnerTag {
 /** Returns the attributions of an address, the one in use first. */
 export async function listAttributions(pool: Pool, address: string): Promise<ListedAttribution[]> {
   const { rows } = await pool.query<ListedAttribution>(
-    `select s.name as source, a.name, a.link, a.labels, a.category, a.confidence, a.confidence_level as "confidenceLevel",
-       a.last_modified as "lastModified"
+    `select s.name as source, a.name, a.link, a.labels, a.category, a.confidence,
+       a.confidence_level as "confidenceLevel", a.last_modified as "lastModified"
        from attributions a join tag_sources s on s.id = a.source_id
       where a.address = $1
       order by ${PRECEDENCE}`,

@@ -28,9 +28,9 @@ const SAID = defineTemporaryCopyTable('said', {
 export async function copyAttributions(client: ClientBase, sources: readonly TagSource[]): Promise<void> {
   await client.query(
     `create temp table said (
-       source text not null, address text not null, name text not null, link text not null, labels text[] not null,
-       category text, confidence text, confidence_level smallint not null, last_modified text,
-       actor text not null, names_cluster boolean not null
+       source text not null, address text not null, name text not null, link text not null,
+       labels text[] not null, category text, confidence text, confidence_level smallint not null,
+       last_modified text, actor text not null, names_cluster boolean not null
      ) on commit drop`,
   );
   const buffer = SAID.createBuffer();
@@ -71,19 +71,21 @@ export async function findChanges(
   // A full join is never a nested loop, even if the statistics of `attributions` are outdated.
   await client.query(
     `create temp table changes on commit drop as
-     select source, address, name, i.link, i.labels, i.category, i.confidence, i.confidence_level, i.last_modified::date,
-            i.actor, i.names_cluster,
-            case when before.link is null then 'new' when i.link is null then 'removed' else 'changed' end as change
+     select source, address, name, i.link, i.labels, i.category, i.confidence, i.confidence_level,
+            i.last_modified::date, i.actor, i.names_cluster,
+            case when before.link is null then 'new' when i.link is null then 'removed'
+              else 'changed' end as change
        from said i
        full join (
-         select s.name as source, a.address, a.name, a.link, a.labels, a.category, a.confidence, a.confidence_level, a.last_modified, a.actor,
-                a.names_cluster
+         select s.name as source, a.address, a.name, a.link, a.labels, a.category, a.confidence,
+                a.confidence_level, a.last_modified, a.actor, a.names_cluster
            from attributions a join tag_sources s on s.id = a.source_id
           where s.name = any($1::text[]) and ($2 or a.address in (select address from said))
        ) before using (source, address, name)
-      where (i.link, i.labels, i.category, i.confidence, i.confidence_level, i.last_modified::date, i.actor, i.names_cluster) is distinct from
-            (before.link, before.labels, before.category, before.confidence, before.confidence_level, before.last_modified, before.actor,
-             before.names_cluster)`,
+      where (i.link, i.labels, i.category, i.confidence, i.confidence_level, i.last_modified::date,
+        i.actor, i.names_cluster) is distinct from
+            (before.link, before.labels, before.category, before.confidence,
+             before.confidence_level, before.last_modified, before.actor, before.names_cluster)`,
     [sources.map(({ name }) => name), replacesAll],
   );
   await client.query('analyze changes');
@@ -104,12 +106,14 @@ export async function writeAttributions(client: ClientBase, sources: readonly Ta
   await client.query(
     `insert into tag_sources (name, title, creator)
      select * from unnest($1::text[], $2::text[], $3::text[])
-     on conflict (name) do update set title = excluded.title, creator = excluded.creator, imported_at = excluded.imported_at`,
+     on conflict (name) do update
+       set title = excluded.title, creator = excluded.creator, imported_at = excluded.imported_at`,
     [names, sources.map(({ title }) => title), sources.map(({ creator }) => creator)],
   );
   await client.query(
     `delete from attributions a using changes c join tag_sources s on s.name = c.source
-      where c.change = 'removed' and a.source_id = s.id and a.address = c.address and a.name = c.name`,
+      where c.change = 'removed' and a.source_id = s.id and a.address = c.address
+        and a.name = c.name`,
   );
   await client.query(
     `update attributions a
@@ -117,13 +121,14 @@ export async function writeAttributions(client: ClientBase, sources: readonly Ta
             confidence_level = c.confidence_level, last_modified = c.last_modified,
             actor = c.actor, names_cluster = c.names_cluster
        from changes c join tag_sources s on s.name = c.source
-      where c.change = 'changed' and a.source_id = s.id and a.address = c.address and a.name = c.name`,
+      where c.change = 'changed' and a.source_id = s.id and a.address = c.address
+        and a.name = c.name`,
   );
   // In index order each page is written once.
   await client.query(
     `insert into attributions
-     select s.id, c.address, c.name, c.link, c.labels, c.category, c.confidence, c.confidence_level, c.last_modified,
-            c.actor, c.names_cluster
+     select s.id, c.address, c.name, c.link, c.labels, c.category, c.confidence, c.confidence_level,
+            c.last_modified, c.actor, c.names_cluster
        from changes c join tag_sources s on s.name = c.source
       where c.change = 'new'
       order by c.address`,

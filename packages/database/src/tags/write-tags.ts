@@ -16,13 +16,16 @@ export const PRECEDENCE = `a.confidence_level desc, a.last_modified desc nulls l
 const CREATE_RETAGGED = `
   create temp table retagged on commit drop as
   with best as (
-    select distinct on (address) address, a.name, a.link, a.labels, a.confidence_level, a.actor, a.names_cluster
-      from touched left join (attributions a join tag_sources s on s.id = a.source_id) using (address)
+    select distinct on (address) address, a.name, a.link, a.labels, a.confidence_level, a.actor,
+      a.names_cluster
+      from touched left join (attributions a join tag_sources s on s.id = a.source_id)
+        using (address)
      order by address, ${PRECEDENCE}
   )
-  select address, best.name, best.link, best.labels, best.confidence_level, best.actor, best.names_cluster,
-         t.name as old_name, t.link as old_link, t.labels as old_labels, t.confidence_level as old_confidence_level,
-         t.actor as old_actor, t.names_cluster as old_names_cluster
+  select address, best.name, best.link, best.labels, best.confidence_level, best.actor,
+         best.names_cluster, t.name as old_name, t.link as old_link, t.labels as old_labels,
+         t.confidence_level as old_confidence_level, t.actor as old_actor,
+         t.names_cluster as old_names_cluster
     from best left join tags t using (address)
    where (best.name, best.link, best.labels, best.confidence_level, best.actor, best.names_cluster)
       is distinct from (t.name, t.link, t.labels, t.confidence_level, t.actor, t.names_cluster)`;
@@ -40,11 +43,13 @@ export async function writeTags(client: ClientBase): Promise<number> {
   await client.query(
     `update tags t set name = r.name, link = r.link, labels = r.labels, confidence_level = r.confidence_level,
             actor = r.actor, names_cluster = r.names_cluster
-       from retagged r where r.name is not null and r.old_name is not null and t.address = r.address`,
+       from retagged r where r.name is not null and r.old_name is not null
+         and t.address = r.address`,
   );
   await client.query(
     `insert into tags (address, name, link, labels, confidence_level, actor, names_cluster)
-     select address, name, link, labels, confidence_level, actor, names_cluster from retagged where name is not null and old_name is null
+     select address, name, link, labels, confidence_level, actor, names_cluster from retagged
+       where name is not null and old_name is null
       order by address`,
   );
   return rowCount ?? 0;
@@ -68,7 +73,8 @@ export async function updateClustersAndFlags(client: ClientBase): Promise<void> 
   const lastId = last[0]?.id ?? 0n;
   await client.query(
     `create temp table retagged_scripts on commit drop as
-     select s.id as script_id, r.* from retagged r join scripts s using (address) where s.id <= $1 order by s.id`,
+     select s.id as script_id, r.* from retagged r join scripts s using (address) where s.id <= $1
+       order by s.id`,
     [lastId],
   );
   await client.query('analyze retagged_scripts');
@@ -91,7 +97,9 @@ export async function updateClustersAndFlags(client: ClientBase): Promise<void> 
   );
   await client.query(
     `update balances b set is_tagged = not b.is_tagged
-       from retagged_scripts s left join retagged_members m using (script_id) left join clusters c on c.id = m.cluster_id
-      where b.script_id = s.script_id and b.is_tagged <> (s.name is not null or c.name is not null)`,
+       from retagged_scripts s left join retagged_members m using (script_id)
+         left join clusters c on c.id = m.cluster_id
+      where b.script_id = s.script_id
+        and b.is_tagged <> (s.name is not null or c.name is not null)`,
   );
 }

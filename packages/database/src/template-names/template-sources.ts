@@ -39,7 +39,8 @@ export async function replaceTemplateSource(
     return await inTransaction(client, async () => {
       const { rows: sources } = await client.query<{ id: bigint }>(
         `insert into template_sources (name, checksum) values ($1, $2)
-         on conflict (name) do update set checksum = excluded.checksum, imported_at = now() returning id`,
+         on conflict (name) do update set checksum = excluded.checksum, imported_at = now()
+           returning id`,
         [name, checksum],
       );
       const sourceId = sources[0]?.id;
@@ -59,15 +60,20 @@ export async function replaceTemplateSource(
 
 const REPLACE_NAMES = `
   with given as (
-    select distinct template, entry::jsonb as entry from unnest($2::bytea[], $3::text[]) as given (template, entry)
+    select distinct template, entry::jsonb as entry
+      from unnest($2::bytea[], $3::text[]) as given (template, entry)
   ), kept as (
-    select template, entry from template_names where source_id = $1 intersect select template, entry from given
+    select template, entry from template_names where source_id = $1 intersect select template, entry
+      from given
   ), removed as (
     delete from template_names n
-     where source_id = $1 and not exists (select from kept k where k.template = n.template and k.entry = n.entry) returning 1
+     where source_id = $1 and not exists (select from kept k
+       where k.template = n.template and k.entry = n.entry) returning 1
   ), added as (
     insert into template_names (source_id, template, entry)
-    select $1, template, entry from (select template, entry from given except select template, entry from kept) new returning 1
+    select $1, template, entry
+      from (select template, entry from given except select template, entry from kept) new
+        returning 1
   )
   select (select count(*) from added)::int as new, (select count(*) from removed)::int as removed`;
 
@@ -80,7 +86,8 @@ export interface ListedTemplateSource {
 
 export async function listTemplateSources(pool: Pool): Promise<ListedTemplateSource[]> {
   const { rows } = await pool.query<ListedTemplateSource>(
-    `select name, checksum, (select count(*) from template_names where source_id = s.id) as names, imported_at as "importedAt"
+    `select name, checksum, (select count(*) from template_names where source_id = s.id) as names,
+      imported_at as "importedAt"
        from template_sources s order by name collate "C"`,
   );
   return rows;

@@ -15,12 +15,14 @@ export async function insertCluster(
   const [root] = members;
   await client.query(
     `insert into clusters (id, size, balance, name, link, labels)
-     select $1, $2, coalesce((select sum(balance) from balances where script_id = any($3::bigint[])), 0), $4, $5, $6`,
+     select $1, $2, coalesce((select sum(balance) from balances
+       where script_id = any($3::bigint[])), 0), $4, $5, $6`,
     [root, members.length, members, tag?.name, tag?.link ?? '', tag?.labels ?? []],
   );
   await client.query(
     `insert into cluster_members (script_id, parent_id, next_id, previous_id)
-     select script_id, nullif($2, script_id), coalesce(lead(script_id) over ring, $2), coalesce(lag(script_id) over ring, $3)
+     select script_id, nullif($2, script_id), coalesce(lead(script_id) over ring, $2),
+       coalesce(lag(script_id) over ring, $3)
        from unnest($1::bigint[]) with ordinality members (script_id, place)
      window ring as (order by place)`,
     [members, root, members.at(-1)],

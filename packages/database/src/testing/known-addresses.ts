@@ -18,7 +18,8 @@ export function addressOf(number: number, prefix: AddressPrefix = 'kaspasim'): s
 /** Inserts scripts with these numbers as keys and zero balances. */
 export async function insertScripts(client: Pool | PoolClient, numbers: readonly number[]): Promise<void> {
   await client.query(
-    `insert into scripts select n, 0, script, 'pubkey', address from unnest($1::bigint[], $2::bytea[], $3::text[]) s (n, script, address)`,
+    `insert into scripts select n, 0, script, 'pubkey', address
+      from unnest($1::bigint[], $2::bytea[], $3::text[]) s (n, script, address)`,
     [numbers, numbers.map(scriptOf), numbers.map((number) => addressOf(number))],
   );
   await client.query('insert into balances (script_id, balance) select n, 0 from unnest($1::bigint[]) n', [numbers]);

@@ -83,9 +83,11 @@ async function completeBlocks(
     const { rowCount } = await client.query({
       name: 'merge-blocks',
       text: `update blocks b set merging_block_id = merged.merging_block_id, is_blue = merged.is_blue
-               from unnest($1::bigint[], $2::bigint[], $3::boolean[]) merged (id, merging_block_id, is_blue)
+               from unnest($1::bigint[], $2::bigint[], $3::boolean[]) merged (id,
+                 merging_block_id, is_blue)
               where b.id = merged.id
-                and (b.merging_block_id, b.is_blue) is distinct from (merged.merging_block_id, merged.is_blue)
+                and (b.merging_block_id, b.is_blue)
+                  is distinct from (merged.merging_block_id, merged.is_blue)
                 and (b.merging_block_id is null or $4 or exists (select from gaps))`,
       // Blocks of removed chain blocks still have their old values.
       values: [blocks, mergingBlocks, areBlue, removed.length > 0],
@@ -154,9 +156,11 @@ async function acceptTransactions(
     // The inputs may have been resolved after the transaction was written.
     text: `update transactions t set accepting_index = accepted.chain_index, accepted_variant = accepted.variant,
                   fee = coalesce(t.fee, inputs_minus_outputs(t.id))
-             from unnest($1::bigint[], $2::bigint[], $3::integer[]) accepted (id, chain_index, variant)
+             from unnest($1::bigint[], $2::bigint[], $3::integer[]) accepted (id,
+               chain_index, variant)
             where t.id = accepted.id
-              and (t.accepting_index, t.accepted_variant) is distinct from (accepted.chain_index, accepted.variant)
+              and (t.accepting_index, t.accepted_variant)
+                is distinct from (accepted.chain_index, accepted.variant)
               and (t.accepting_index is null or not (${isOnChain('t', '$4')}))`,
     values: [transactions, indexes, variants, fork],
   });

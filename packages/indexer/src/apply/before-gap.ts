@@ -60,7 +60,8 @@ async function restoreMerged(client: ClientBase, { chain_index }: Gap, blocks: r
                 select unnest(b.merge_set_blues) as id, true as is_blue
                 union all select unnest(b.merge_set_reds), false) listed
               where c.index < $2 and c.block_id > $3 and listed.id = any($1::bigint[])
-                and c.index > (select min(index) from chain_blocks) and b.hash not in (select before_block_hash from gaps)
+                and c.index > (select min(index) from chain_blocks)
+                  and b.hash not in (select before_block_hash from gaps)
               order by listed.id, c.index desc) last
       where merged.id = last.id`,
     [blocks, chain_index, lowest(blocks)],
@@ -77,7 +78,8 @@ async function restoreAccepted(
   await client.query(
     `update transactions t set accepting_index = last.index, accepted_variant = (
               select case when min(bt.variant) = max(bt.variant) then min(bt.variant) end
-                from blocks b join block_transactions bt on bt.block_id = any (b.merge_set_blues || b.merge_set_reds)
+                from blocks b join block_transactions bt
+                  on bt.block_id = any (b.merge_set_blues || b.merge_set_reds)
                where b.id = last.block_id and bt.transaction_id = t.id)
        from (select distinct on (listed.id) listed.id, c.index, c.block_id
                from chain_blocks c cross join lateral unnest(c.accepted_transactions) listed (id)

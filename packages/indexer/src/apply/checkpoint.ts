@@ -6,9 +6,12 @@ import type { Batch, Checkpoint } from '../prepare/batch.ts';
 export async function findCheckpoint(client: ClientBase): Promise<Checkpoint | undefined> {
   const { rows } = await client.query<Checkpoint>(
     `select c.block_id::float8 as "blockId", b.hash, b.blue_score as "blueScore", c.chain_index::float8 as "chainIndex",
-            chain.chain_time as "chainTime", c.next_block_id::float8 as "nextBlockId", c.next_transaction_id::float8 as "nextTransactionId",
-            c.next_script_id::float8 as "nextScriptId", c.next_subnetwork_id::float8 as "nextSubnetworkId", c.first_catch_up as "firstCatchUp"
-       from checkpoint c join blocks b on b.id = c.block_id join chain_blocks chain on chain.index = c.chain_index`,
+            chain.chain_time as "chainTime", c.next_block_id::float8 as "nextBlockId",
+            c.next_transaction_id::float8 as "nextTransactionId",
+            c.next_script_id::float8 as "nextScriptId",
+            c.next_subnetwork_id::float8 as "nextSubnetworkId", c.first_catch_up as "firstCatchUp"
+       from checkpoint c join blocks b on b.id = c.block_id
+         join chain_blocks chain on chain.index = c.chain_index`,
   );
   return rows[0];
 }
@@ -17,16 +20,20 @@ export async function writeCheckpoint(client: ClientBase, batch: Batch, circulat
   const { to, virtualMergeSet, targetBlueScore, secondsLeft } = batch;
   await client.query({
     name: 'write-checkpoint',
-    text: `insert into checkpoint (block_id, chain_index, next_block_id, next_transaction_id, next_script_id, next_subnetwork_id,
-             circulating_sompi, virtual_merge_set, first_catch_up, target_blue_score, seconds_left, updated_at)
+    text: `insert into checkpoint (block_id, chain_index, next_block_id, next_transaction_id,
+             next_script_id, next_subnetwork_id, circulating_sompi, virtual_merge_set,
+             first_catch_up, target_blue_score, seconds_left, updated_at)
            values ($1, $2, $3, $4, $5, $6, $7, $8::bigint[], $9, $10, $11, now())
            on conflict (one_row) do update set
-             block_id = excluded.block_id, chain_index = excluded.chain_index, next_block_id = excluded.next_block_id,
-             next_transaction_id = excluded.next_transaction_id, next_script_id = excluded.next_script_id,
+             block_id = excluded.block_id, chain_index = excluded.chain_index,
+             next_block_id = excluded.next_block_id,
+             next_transaction_id = excluded.next_transaction_id,
+             next_script_id = excluded.next_script_id,
              next_subnetwork_id = excluded.next_subnetwork_id,
              circulating_sompi = checkpoint.circulating_sompi + excluded.circulating_sompi,
-             virtual_merge_set = excluded.virtual_merge_set, target_blue_score = excluded.target_blue_score,
-             seconds_left = excluded.seconds_left, updated_at = excluded.updated_at, version = next_version(checkpoint.version)`,
+             virtual_merge_set = excluded.virtual_merge_set,
+             target_blue_score = excluded.target_blue_score, seconds_left = excluded.seconds_left,
+             updated_at = excluded.updated_at, version = next_version(checkpoint.version)`,
     values: [
       to.blockId,
       to.chainIndex,
@@ -52,7 +59,8 @@ export async function writeNextKeys(
   { nextTransactionId, nextScriptId }: Pick<Checkpoint, 'nextTransactionId' | 'nextScriptId'>,
 ): Promise<void> {
   await client.query(
-    `update checkpoint set next_transaction_id = $1, next_script_id = $2, virtual_merge_set = '{}', updated_at = now(), version = next_version(version)`,
+    `update checkpoint set next_transaction_id = $1, next_script_id = $2, virtual_merge_set = '{}',
+      updated_at = now(), version = next_version(version)`,
     [nextTransactionId, nextScriptId],
   );
 }

@@ -62,7 +62,8 @@ export async function deferIndexes(client: ClientBase): Promise<void> {
   const names = [...LOOK_UP_INDEXES, ...REQUEST_INDEXES, ...STATE_INDEXES];
   await client.query(
     `insert into deferred_indexes (name, definition)
-     select indexname, replace(indexdef, ' ON ONLY ', ' ON ') from pg_indexes where schemaname = 'public' and indexname = any($1)`,
+     select indexname, replace(indexdef, ' ON ONLY ', ' ON ') from pg_indexes
+       where schemaname = 'public' and indexname = any($1)`,
     [names],
   );
   await client.query(`set local lock_timeout = '${DROP_LOCK_TIMEOUT}'`);
@@ -76,7 +77,8 @@ export async function deferIndexes(client: ClientBase): Promise<void> {
 async function alterPartitions(client: ClientBase, tables: readonly string[], change: string): Promise<void> {
   const { rows } = await client.query<{ name: string }>(
     `select coalesce(leaf.relid::text, name) as name
-       from unnest($1::text[]) as name left join lateral pg_partition_tree(name::regclass) leaf on leaf.isleaf`,
+       from unnest($1::text[]) as name
+         left join lateral pg_partition_tree(name::regclass) leaf on leaf.isleaf`,
     [tables],
   );
   for (const { name } of rows) await client.query(`alter table ${name} ${change}`);
@@ -125,7 +127,8 @@ export async function finishFirstCatchUp(
     await client.query(`set local work_mem = '${WORK_MEMORY}'`);
     await rebuildLockedState(client);
     await client.query(
-      `update checkpoint set first_catch_up = false, seconds_left = null, updated_at = now(), version = next_version(version),
+      `update checkpoint set first_catch_up = false, seconds_left = null, updated_at = now(),
+              version = next_version(version),
               circulating_sompi = (select coalesce(sum(balance), 0) from balances)`,
     );
   });

@@ -31,7 +31,8 @@ export class Generations {
     nextLength: () => Promise<bigint> = () => Promise.resolve(DEFAULT_LENGTH),
   ): Promise<Generations> {
     const { rows } = await client.query<Generation>(
-      `select generation, first_index::float8 as "firstIndex", end_index::float8 as "endIndex" from generations order by generation`,
+      `select generation, first_index::float8 as "firstIndex", end_index::float8 as "endIndex"
+        from generations order by generation`,
     );
     return new Generations(client, nextLength, rows);
   }

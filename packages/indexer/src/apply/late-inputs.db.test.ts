@@ -21,7 +21,8 @@ afterEach(async () => {
 
 async function writeTransaction(key: number, outputs: { script: number; amount: number }[]): Promise<void> {
   await client.query(
-    `insert into transactions (id, transaction_id, hash, version, lock_time, subnetwork_id, gas, payload, storage_mass, compute_mass, json_bytes)
+    `insert into transactions (id, transaction_id, hash, version, lock_time, subnetwork_id, gas,
+      payload, storage_mass, compute_mass, json_bytes)
      values ($1, $2, $2, 0, 0, 0, 0, '', 0, 0, 0)`,
     [key, hashOf(key)],
   );
@@ -191,19 +192,23 @@ test('every statement looks rows up by an index, regardless of what else is unre
   // many resolved ones.
   await client.query(
     `insert into transaction_inputs (transaction_id, index, previous_transaction_hash, previous_index, signature_script,
-       sequence, sig_op_count, compute_budget) select 1000 + n, 0, $1, n, '', 0, 1, 0 from generate_series(1, 40000) n`,
+       sequence, sig_op_count, compute_budget) select 1000 + n, 0, $1, n, '', 0, 1, 0
+         from generate_series(1, 40000) n`,
     [hashOf(9999)],
   );
   await client.query(
-    `insert into transaction_inputs (transaction_id, index, previous_transaction_id, previous_index, signature_script, sequence, sig_op_count,
-       compute_budget, amount, script_id) select 50000 + n, 0, n, 0, '', 0, 1, 0, 1, 1 from generate_series(1, 40000) n`,
+    `insert into transaction_inputs (transaction_id, index, previous_transaction_id, previous_index,
+       signature_script, sequence, sig_op_count, compute_budget, amount,
+       script_id) select 50000 + n, 0, n, 0, '', 0, 1, 0, 1, 1 from generate_series(1, 40000) n`,
   );
   await client.query(
     'insert into transaction_outputs (transaction_id, index, amount, script_id) select 50000 + n / 1000, n % 1000, 1, n from generate_series(1, 80000) n',
   );
   await client.query(
-    `insert into transactions (id, transaction_id, hash, version, lock_time, subnetwork_id, gas, payload, storage_mass, compute_mass, json_bytes)
-     select 200000 + n, sha256(n::text::bytea), sha256(n::text::bytea), 0, 0, 0, 0, '', 0, 0, 0 from generate_series(1, 40000) n`,
+    `insert into transactions (id, transaction_id, hash, version, lock_time, subnetwork_id, gas,
+      payload, storage_mass, compute_mass, json_bytes)
+     select 200000 + n, sha256(n::text::bytea), sha256(n::text::bytea), 0, 0, 0, 0, '', 0, 0, 0
+       from generate_series(1, 40000) n`,
   );
   await saveUp(2, 100_000);
   await client.query('vacuum analyze transactions, transaction_inputs, transaction_outputs');

@@ -69,7 +69,8 @@ export async function resolveLateInputs(client: ClientBase, batch: OfBatch): Pro
   // No EXISTS, which would ignore the order: it makes Postgres use the index, regardless of what it
   // expects to find.
   const { rows } = await client.query<{ unresolved: boolean | null; late: boolean }>(
-    `select (select true from transaction_inputs where amount is null order by previous_transaction_hash limit 1) as unresolved,
+    `select (select true from transaction_inputs where amount is null
+      order by previous_transaction_hash limit 1) as unresolved,
             exists (select from late_transactions) as late`,
   );
   const noted = rows[0]?.unresolved === true ? await noteLateTransactions(client, batch) : 0;
@@ -86,11 +87,14 @@ export async function resolveLateInputs(client: ClientBase, batch: OfBatch): Pro
 export async function resolveAllLateInputs(client: ClientBase): Promise<void> {
   await client.query(
     `with named as materialized (
-       select distinct previous_transaction_hash as id from transaction_inputs where amount is null and previous_transaction_hash <> '')
+       select distinct previous_transaction_hash as id from transaction_inputs
+         where amount is null and previous_transaction_hash <> '')
      insert into late_transactions (id, transaction_id)
-     select t.id, t.transaction_id from named join transactions t on encode(t.transaction_id, 'hex') = encode(named.id, 'hex')
+     select t.id, t.transaction_id from named
+       join transactions t on encode(t.transaction_id, 'hex') = encode(named.id, 'hex')
      union
-     select e.id, e.transaction_id from named join pre_bootstrap_transactions e on e.transaction_id = named.id
+     select e.id, e.transaction_id from named
+       join pre_bootstrap_transactions e on e.transaction_id = named.id
      union
      select t.id, '' from pre_bootstrap_transactions e join transactions t on t.id = e.id
          on conflict do nothing`,
@@ -120,14 +124,16 @@ async function noteLateTransactions(client: ClientBase, { from, preBootstrap }: 
              union all
              select id, transaction_id from pre_bootstrap_transactions where id >= $1) written
       cross join lateral (
-        select from transaction_inputs i where i.amount is null and i.previous_transaction_hash = written.transaction_id
+        select from transaction_inputs i
+          where i.amount is null and i.previous_transaction_hash = written.transaction_id
          order by coalesce(i.previous_transaction_id, 0), i.transaction_id limit 1) spending
      union all
      select written.id, ''
        from unnest($2::bigint[]) written (id)
       cross join lateral (
         select from transaction_inputs i
-         where i.amount is null and i.previous_transaction_hash = '' and coalesce(i.previous_transaction_id, 0) = written.id
+         where i.amount is null and i.previous_transaction_hash = ''
+           and coalesce(i.previous_transaction_id, 0) = written.id
          order by i.transaction_id limit 1) spending
          on conflict do nothing`,
     [from, preBootstrap],
@@ -140,12 +146,15 @@ async function completeAccepted(client: ClientBase, accepted: readonly Transacti
   const { rows } = await client.query<LateInput>(
     `select late.id as late, late.transaction_id as name, ${INPUT}
        from unnest($1::bigint[]) accepted (id)
-      cross join lateral (select id from transactions where id = accepted.id and fee is null offset 0) t
+      cross join lateral (select id from transactions
+        where id = accepted.id and fee is null offset 0) t
       cross join lateral (
-        select tableoid, ctid, * from transaction_inputs where transaction_id = t.id and amount is null offset 0) i
+        select tableoid, ctid, * from transaction_inputs
+          where transaction_id = t.id and amount is null offset 0) i
       cross join lateral (
         select id, transaction_id from late_transactions
-         where transaction_id = i.previous_transaction_hash and (transaction_id <> '' or id = i.previous_transaction_id) offset 0) late`,
+         where transaction_id = i.previous_transaction_hash
+           and (transaction_id <> '' or id = i.previous_transaction_id) offset 0) late`,
     [accepted],
   );
   return await complete(client, rows);
@@ -159,7 +168,8 @@ async function completePortion(client: ClientBase, limit: number): Promise<Porti
       cross join lateral (
         select tableoid, ctid, transaction_id, previous_index from transaction_inputs
          where amount is null and previous_transaction_hash = late.transaction_id
-           and coalesce(previous_transaction_id, 0) = case when late.transaction_id = '' then late.id else 0 end
+           and coalesce(previous_transaction_id, 0) = case when late.transaction_id = ''
+             then late.id else 0 end
            and transaction_id >= late.from_transaction
          order by transaction_id limit $1) i
       limit $1`,
@@ -170,7 +180,8 @@ async function completePortion(client: ClientBase, limit: number): Promise<Porti
   if (last === undefined) {
     const { rowCount } = await client.query(
       `delete from late_transactions
-        where (id, transaction_id) in (select id, transaction_id from late_transactions order by id, transaction_id limit $1)`,
+        where (id, transaction_id) in (select id, transaction_id from late_transactions
+          order by id, transaction_id limit $1)`,
       [limit],
     );
     return { ...completed, isDone: (rowCount ?? 0) < limit };
@@ -195,20 +206,25 @@ async function complete(client: ClientBase, inputs: readonly LateInput[]): Promi
   const { rows } = await client.query<{ transaction_id: bigint; script_id: bigint | null; is_new: boolean }>(
     `with resolved as (
        update transaction_inputs i
-          set previous_transaction_id = late.id, previous_transaction_hash = '', amount = utxo.amount, script_id = utxo.script_id
-         from unnest($1::bigint[], $2::bigint[], $3::oid[], $4::tid[]) late (id, previous_index, partition, tid)
+          set previous_transaction_id = late.id, previous_transaction_hash = '',
+            amount = utxo.amount, script_id = utxo.script_id
+         from unnest($1::bigint[], $2::bigint[], $3::oid[], $4::tid[]) late (id, previous_index,
+           partition, tid)
          left join lateral (
            select amount, script_id from transaction_outputs o
-            where o.transaction_id = late.id and o.index = late.previous_index and o.index >> 4 = late.previous_index >> 4
+            where o.transaction_id = late.id and o.index = late.previous_index
+              and o.index >> 4 = late.previous_index >> 4
            union all
-           select amount, script_id from bootstrap_utxos u where u.transaction_id = late.id and u.index = late.previous_index
+           select amount, script_id from bootstrap_utxos u
+             where u.transaction_id = late.id and u.index = late.previous_index
             limit 1) utxo on true
         where i.ctid = late.tid and i.tableoid = late.partition
           and (i.previous_transaction_hash <> '' or utxo.amount is not null)
        returning i.transaction_id, i.script_id)
      select transaction_id, script_id,
             not exists (select from script_deltas d
-                         where d.script_id = resolved.script_id and d.transaction_id = resolved.transaction_id offset 0) as is_new
+                         where d.script_id = resolved.script_id
+                           and d.transaction_id = resolved.transaction_id offset 0) as is_new
        from resolved group by transaction_id, script_id`,
     [
       inputs.map(({ late }) => late),

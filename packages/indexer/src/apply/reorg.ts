@@ -69,15 +69,18 @@ export async function keepRemoved(
         name: 'keep-removed',
         text: `insert into removed_chain_blocks
                select c.block_id, c.accepted_transactions, (
-                 select jsonb_agg(jsonb_build_array(e.transaction_id, encode(covenant.covenant_id, 'hex'), e.kind, encode(t.template, 'hex'))
+                 select jsonb_agg(jsonb_build_array(e.transaction_id,
+                   encode(covenant.covenant_id, 'hex'), e.kind, encode(t.template, 'hex'))
                                   order by e.position, covenant.covenant_id)
                    from covenant_events e
                    join covenants covenant on covenant.id = e.covenant_id
-                   left join program_templates t on t.id = coalesce(e.template_id, e.previous_template_id)
+                   left join program_templates t
+                     on t.id = coalesce(e.template_id, e.previous_template_id)
                   where e.chain_index = c.index)
                  from chain_blocks c where c.block_id = any($1::bigint[])
                on conflict (block_id) do update set covenant_events = excluded.covenant_events
-                where removed_chain_blocks.covenant_events is distinct from excluded.covenant_events`,
+                where removed_chain_blocks.covenant_events
+                  is distinct from excluded.covenant_events`,
         values: [removed.map(({ id }) => id)],
       }),
     () =>
@@ -109,8 +112,10 @@ async function getRemoved(client: ClientBase, { removed }: Batch) {
   const { rows } = await client.query<RemovedRow>({
     name: 'removed-chain-blocks',
     text: `select c.block_id as id, b.hash, c.index, c.chain_time as "chainTime", c.accepted_transactions as accepted,
-                  b.merge_set_blues || b.merge_set_reds as merged, cardinality(b.merge_set_reds) as "redBlocks",
-                  array(select merged.bits from blocks merged where merged.id = any (b.merge_set_blues || b.merge_set_reds)) as bits
+                  b.merge_set_blues || b.merge_set_reds as merged,
+                  cardinality(b.merge_set_reds) as "redBlocks",
+                  array(select merged.bits from blocks merged
+                    where merged.id = any (b.merge_set_blues || b.merge_set_reds)) as bits
              from chain_blocks c join blocks b on b.id = c.block_id order by c.index desc limit $1`,
     values: [removed.length],
   });

@@ -24,7 +24,8 @@ const writtenTransactions = (rows: number) => ({ rows: { transactions: { table: 
  */
 async function countAfterBatch(statistics: Statistics, transactions: number): Promise<number> {
   await client.query(
-    `insert into transactions (id, transaction_id, hash, version, lock_time, subnetwork_id, gas, payload, storage_mass, compute_mass, json_bytes)
+    `insert into transactions (id, transaction_id, hash, version, lock_time, subnetwork_id, gas,
+      payload, storage_mass, compute_mass, json_bytes)
      select key, sha256(key::text::bytea), sha256(key::text::bytea), 0, 0, 0, 0, '', 0, 0, 0
        from generate_series($1::bigint, $2::bigint) as key`,
     [written + 1, written + transactions],

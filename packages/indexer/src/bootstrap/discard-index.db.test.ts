@@ -33,7 +33,8 @@ test('it either truncates or keeps each table', async () => {
   onTestFinished(drop);
   const { rows } = await pool.query<{ name: string }>(
     `select relname as name from pg_class
-      where relnamespace = 'public'::regnamespace and relkind in ('r', 'p') and not relispartition order by 1`,
+      where relnamespace = 'public'::regnamespace and relkind in ('r', 'p') and not relispartition
+        order by 1`,
   );
   expect([...CHAIN_TABLES, ...KEPT].toSorted()).toEqual(rows.map(({ name }) => name));
 });

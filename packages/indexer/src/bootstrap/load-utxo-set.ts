@@ -211,7 +211,8 @@ async function commitSegment(client: ClientBase, block: RpcBlock, load: Load, se
     for (const product of await Promise.all(segment.products)) load.muhash.combine(new MuHash(product));
     await client.query(
       `insert into utxo_set_load (block_hash, utxos, sompi, product) values ($1, $2, $3, $4)
-       on conflict (one_row) do update set utxos = excluded.utxos, sompi = excluded.sompi, product = excluded.product`,
+       on conflict (one_row) do update
+         set utxos = excluded.utxos, sompi = excluded.sompi, product = excluded.product`,
       [Buffer.from(block.hash), utxos, sompi, bytesOf(load.muhash)],
     );
   });

@@ -53,7 +53,8 @@ async function writeBalance(
   }: { balance: number; utxos: number; seen?: bigint | null; hour?: bigint },
 ): Promise<void> {
   await client.query(
-    `insert into balances (script_id, balance, utxo_count, transaction_count, accepted_count, first_seen, last_seen, last_change, last_change_hour)
+    `insert into balances (script_id, balance, utxo_count, transaction_count, accepted_count,
+      first_seen, last_seen, last_change, last_change_hour)
      values ($1, $2, $3, 1, 1, $4, $4, $2, $5)`,
     [script, balance, utxos, seen, hour],
   );
@@ -82,8 +83,10 @@ test('it changes only the differences of the two sets', async () => {
   await writeBalance(REVERTED, { balance: 6, utxos: 1 });
   // A reorg removed the blocks of a later hour than the gap ends in.
   await client.query(
-    `insert into previous_balance_changes select script_id, last_change_hour, last_change from balances where script_id = ${REVERTED};
-     update balances set last_change_hour = ${HOUR + 1n}, last_change = 0 where script_id = ${REVERTED}`,
+    `insert into previous_balance_changes select script_id, last_change_hour, last_change
+      from balances where script_id = ${REVERTED};
+     update balances set last_change_hour = ${HOUR + 1n}, last_change = 0
+       where script_id = ${REVERTED}`,
   );
   await writeUtxos('bootstrap_utxos', [
     { transaction: KEPT, script: BOTH, amount: 100 },
@@ -94,18 +97,23 @@ test('it changes only the differences of the two sets', async () => {
   ]);
   await client.query(
     `insert into clusters (id, size, balance) values (${SPENDER}, 2, 75);
-     insert into cluster_members values (${SPENDER}, null, null, ${RECEIVER}, ${RECEIVER}), (${RECEIVER}, ${SPENDER}, 1, ${SPENDER}, ${SPENDER});
+     insert into cluster_members
+       values (${SPENDER}, null, null, ${RECEIVER}, ${RECEIVER}),
+         (${RECEIVER}, ${SPENDER}, 1, ${SPENDER}, ${SPENDER});
      insert into checkpoint values (true, 1, 1, 2, 30, 6, 2, 189, '{}', false, 0, null, now());
      insert into network_intervals
        select length, start, 1, 1, 0, 0, 0, 0, 0, 189, 0, 0, 1
-         from (values ('minute'::interval_length, ${TIME - 30_000n}), ('hour', ${TIME - 30_000n}), ('hour', ${TIME - 30_000n - HOUR_MS})) i (length, start)`,
+         from (values ('minute'::interval_length, ${TIME - 30_000n}), ('hour', ${TIME - 30_000n}),
+           ('hour', ${TIME - 30_000n - HOUR_MS})) i (length, start)`,
   );
   // The spender of a UTXO of the gap was seen before the gap.
   await client.query(
-    `insert into transactions (id, transaction_id, hash, version, lock_time, subnetwork_id, gas, payload, storage_mass, compute_mass, json_bytes)
+    `insert into transactions (id, transaction_id, hash, version, lock_time, subnetwork_id, gas,
+      payload, storage_mass, compute_mass, json_bytes)
        values (${UNACCEPTED}, 'a', 'a', 0, 0, 0, 0, '', 0, 0, 0);
-     insert into transaction_inputs (transaction_id, index, previous_transaction_hash, previous_index, signature_script,
-       sequence, sig_op_count, compute_budget) values (${UNACCEPTED}, 0, 'b', 0, '', 0, 1, 0);
+     insert into transaction_inputs (transaction_id, index, previous_transaction_hash,
+       previous_index, signature_script, sequence, sig_op_count, compute_budget)
+         values (${UNACCEPTED}, 0, 'b', 0, '', 0, 1, 0);
      insert into pre_bootstrap_transactions values (${APPEARED + 2}, 'b')`,
   );
   await client.query('begin');
@@ -117,7 +125,8 @@ test('it changes only the differences of the two sets', async () => {
   );
   expect(
     await read(
-      `select script_id::int, balance::int, utxo_count::int, transaction_count::int, accepted_count::int, first_seen, last_seen, is_tagged
+      `select script_id::int, balance::int, utxo_count::int, transaction_count::int,
+        accepted_count::int, first_seen, last_seen, is_tagged
          from balances order by 1`,
     ),
   ).toEqual([

@@ -76,7 +76,9 @@ interface Utxo {
 async function load(to: ClientBase, utxos: Utxo[]): Promise<void> {
   for (const { transaction, index, amount, script } of utxos) {
     await to.query(
-      `insert into loaded_utxos values (decode($1, 'hex'), $2, $3, 0, decode($4, 'hex'), 'nonstandard', null, 50, false, null)`,
+      `insert into loaded_utxos
+        values (decode($1, 'hex'), $2, $3, 0, decode($4, 'hex'), 'nonstandard', null,
+          50, false, null)`,
       [transaction, index, amount, script],
     );
   }
@@ -85,8 +87,8 @@ async function load(to: ClientBase, utxos: Utxo[]): Promise<void> {
 
 async function addTransaction(to: ClientBase, id: number, hash: string, acceptingIndex: number | null): Promise<void> {
   await to.query(
-    `insert into transactions (id, transaction_id, hash, version, lock_time, subnetwork_id, gas, payload, storage_mass, compute_mass, json_bytes,
-       accepting_index)
+    `insert into transactions (id, transaction_id, hash, version, lock_time, subnetwork_id, gas,
+       payload, storage_mass, compute_mass, json_bytes, accepting_index)
      values ($1, decode($2, 'hex'), '\\x00', 0, 0, 0, 0, '\\x', 0, 0, 0, $3)`,
     [id, hash, acceptingIndex],
   );
@@ -100,8 +102,10 @@ async function bootstrapUtxos() {
     amount: bigint;
     script: string;
   }>(
-    `select u.transaction_id, encode(e.transaction_id, 'hex') as hash, u.index, u.amount, encode(s.script, 'hex') as script
-       from bootstrap_utxos u left join pre_bootstrap_transactions e on e.id = u.transaction_id join scripts s on s.id = u.script_id
+    `select u.transaction_id, encode(e.transaction_id, 'hex') as hash, u.index, u.amount,
+      encode(s.script, 'hex') as script
+       from bootstrap_utxos u left join pre_bootstrap_transactions e on e.id = u.transaction_id
+         join scripts s on s.id = u.script_id
       order by u.transaction_id, u.index`,
   );
   return rows;

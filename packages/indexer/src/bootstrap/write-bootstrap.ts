@@ -19,7 +19,8 @@ export async function writeUtxoSet(client: ClientBase, from: NextKeys): Promise<
     `insert into scripts (id, version, script, type, address)
      select $1 - 1 + row_number() over (), script_version, script, script_type, address
        from (select distinct script_version, script, script_type, address from loaded_utxos) l
-      where not exists (select from scripts s where s.script = l.script and s.version = l.script_version)`,
+      where not exists (select from scripts s
+        where s.script = l.script and s.version = l.script_version)`,
     [from.nextScriptId],
   );
   // An accepted transaction needs no row in pre_bootstrap_transactions; another one with a row
@@ -28,12 +29,15 @@ export async function writeUtxoSet(client: ClientBase, from: NextKeys): Promise<
     `with wanted as (
        select l.transaction_id, t.id
          from (select distinct transaction_id from loaded_utxos) l
-         left join transactions t on encode(t.transaction_id, 'hex') = encode(l.transaction_id, 'hex')
+         left join transactions t on encode(t.transaction_id,
+           'hex') = encode(l.transaction_id, 'hex')
         where t.accepting_index is null
-          and not exists (select from pre_bootstrap_transactions e where e.transaction_id = l.transaction_id)),
+          and not exists (select from pre_bootstrap_transactions e
+            where e.transaction_id = l.transaction_id)),
      written as (
        insert into pre_bootstrap_transactions (id, transaction_id)
-       select coalesce(id, $1 - 1 + row_number() over (partition by id is null order by transaction_id)), transaction_id
+       select coalesce(id, $1 - 1 + row_number() over (partition by id is null
+         order by transaction_id)), transaction_id
          from wanted)
      select count(*) as made from wanted where id is null`,
     [from.nextTransactionId],
@@ -45,7 +49,8 @@ export async function writeUtxoSet(client: ClientBase, from: NextKeys): Promise<
   // In the order of the primary key, so that its index grows at one end.
   const utxos = await client.query(
     `insert into bootstrap_utxos (transaction_id, index, script_id, amount, block_daa_score, is_coinbase, covenant_id)
-     select coalesce(e.id, t.id), l.index, s.id, l.amount, l.block_daa_score, l.is_coinbase, l.covenant_id
+     select coalesce(e.id, t.id), l.index, s.id, l.amount, l.block_daa_score,
+       l.is_coinbase, l.covenant_id
        from loaded_utxos l
        join scripts s on s.script = l.script and s.version = l.script_version
        left join pre_bootstrap_transactions e on e.transaction_id = l.transaction_id
@@ -66,7 +71,8 @@ async function keepBootstrapBalances(client: ClientBase): Promise<void> {
   await client.query(
     `insert into bootstrap_balances (chain_index, script_id, balance)
      select latest.chain_index, u.script_id, sum(u.amount)
-       from bootstrap_utxos u, (select max(chain_index) as chain_index from bootstrap_blocks having count(*) > 0) latest
+       from bootstrap_utxos u, (select max(chain_index) as chain_index from bootstrap_blocks
+         having count(*) > 0) latest
       group by latest.chain_index, u.script_id
       order by u.script_id`,
   );
@@ -75,10 +81,12 @@ async function keepBootstrapBalances(client: ClientBase): Promise<void> {
 export async function writeBootstrap(client: ClientBase): Promise<void> {
   await client.query(
     `insert into bootstrap_blocks (chain_index, block_id, utxo_count, utxo_sompi)
-     select chain_index, block_id, (select count(*) from bootstrap_utxos), (select coalesce(sum(amount), 0) from bootstrap_utxos)
+     select chain_index, block_id, (select count(*) from bootstrap_utxos),
+       (select coalesce(sum(amount), 0) from bootstrap_utxos)
        from checkpoint
      on conflict (chain_index) do update set
-       block_id = excluded.block_id, utxo_count = excluded.utxo_count, utxo_sompi = excluded.utxo_sompi, started_at = now()`,
+       block_id = excluded.block_id, utxo_count = excluded.utxo_count,
+         utxo_sompi = excluded.utxo_sompi, started_at = now()`,
   );
 }
 

@@ -19,7 +19,8 @@ beforeAll(async () => {
   database = await createTestDatabase();
   client = await database.pool.connect();
   await client.query(
-    `insert into transactions (id, transaction_id, hash, version, lock_time, subnetwork_id, gas, payload, storage_mass, compute_mass, json_bytes)
+    `insert into transactions (id, transaction_id, hash, version, lock_time, subnetwork_id, gas,
+      payload, storage_mass, compute_mass, json_bytes)
      values ($1, $2, $2, 0, 0, 0, 0, '', 0, 0, 0)`,
     [KEY, hashOf('first')],
   );
@@ -34,7 +35,8 @@ const hashOf = (name: string): Buffer => createHash('sha256').update(name).diges
 async function writeVariants(from: number, to: number): Promise<void> {
   await client.query(
     `insert into transaction_variants (transaction_id, variant, hash, storage_mass, compute_mass, json_bytes)
-     select $1, n, sha256(n::text::bytea), 0, 0, 0 from generate_series($2::integer, $3::integer) n`,
+     select $1, n, sha256(n::text::bytea), 0, 0, 0
+       from generate_series($2::integer, $3::integer) n`,
     [KEY, from, to],
   );
 }

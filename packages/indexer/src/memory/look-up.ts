@@ -53,7 +53,8 @@ async function lookUpBlocks({ client, memory, blocks }: LookUp): Promise<void> {
   const rows = await queryByHash<{ id: bigint; hash: Buffer }>(client, {
     name: 'lookUp-blocks',
     select: `select b.id, b.hash
-               from wanted cross join lateral (select id, hash from blocks where hash = wanted.hash offset 0) b`,
+               from wanted cross join lateral (select id, hash from blocks
+                 where hash = wanted.hash offset 0) b`,
     hashes: hashes.filter((hash) => memory.blocks.get(hash) === undefined),
   });
   for (const row of rows) memory.blocks.set(row.hash, Number(row.id));
@@ -80,9 +81,11 @@ async function lookUpTransactions({ client, memory, lookedUp, transactions }: Lo
                from wanted
                left join lateral (
                  select id, hash from transactions
-                  where encode(transaction_id, 'hex') = encode(wanted.hash, 'hex') offset 0) t on true
+                  where encode(transaction_id, 'hex') = encode(wanted.hash, 'hex') offset 0) t
+                    on true
                left join lateral (
-                 select id from pre_bootstrap_transactions where transaction_id = wanted.hash offset 0) e on true
+                 select id from pre_bootstrap_transactions
+                   where transaction_id = wanted.hash offset 0) e on true
               where t.id is not null or e.id is not null`,
     hashes: missing,
   });
@@ -111,10 +114,12 @@ async function lookUpUtxos({ client, memory, lookedUp, transactions }: LookUp): 
     text: `with wanted as (select * from unnest($1::bigint[], $2::bigint[]) wanted (transaction_id, index))
            select o.transaction_id, o.index, o.amount, o.script_id
              from wanted join transaction_outputs o
-               on o.transaction_id = wanted.transaction_id and o.index = wanted.index and o.index >> 4 = wanted.index >> 4
+               on o.transaction_id = wanted.transaction_id and o.index = wanted.index
+                 and o.index >> 4 = wanted.index >> 4
            union all
            select u.transaction_id, u.index, u.amount, u.script_id
-             from wanted join bootstrap_utxos u on u.transaction_id = wanted.transaction_id and u.index = wanted.index`,
+             from wanted join bootstrap_utxos u on u.transaction_id = wanted.transaction_id
+               and u.index = wanted.index`,
     values: [keys, indexes],
   });
   for (const { transaction_id, index, amount, script_id } of rows) {
@@ -143,10 +148,12 @@ async function lookUpVariants({ client, memory, lookedUp, transactions }: LookUp
        from unnest($1::bigint[]) with ordinality wanted (key, position)
        left join lateral (
          select variant from transaction_variants
-          where hash = substring($2::bytea from (wanted.position::integer - 1) * ${HASH_BYTES} + 1 for ${HASH_BYTES}) offset 0
+          where hash = substring($2::bytea
+            from (wanted.position::integer - 1) * ${HASH_BYTES} + 1 for ${HASH_BYTES}) offset 0
        ) known on true
        left join lateral (
-         select variant from transaction_variants where transaction_id = wanted.key order by variant desc limit 1) latest on true
+         select variant from transaction_variants where transaction_id = wanted.key
+           order by variant desc limit 1) latest on true
       where latest.variant is not null`,
     [wanted.map(({ key }) => key), Buffer.from([...missing.keys()].join(''), 'latin1')],
   );
@@ -185,12 +192,14 @@ async function lookUpScripts({ client, memory, network, blocks, transactions }: 
     name: 'lookUp-scripts',
     text: `select s.*
              from unnest($1::text[]) wanted (address)
-            cross join lateral (select id, version, script from scripts where address = wanted.address offset 0) s
+            cross join lateral (select id, version, script from scripts
+              where address = wanted.address offset 0) s
             union all
            select s.*
              from unnest($2::bytea[]) wanted (script)
             cross join lateral (
-              select id, version, script from scripts where address is null and sha256(script) = sha256(wanted.script) offset 0) s`,
+              select id, version, script from scripts
+                where address is null and sha256(script) = sha256(wanted.script) offset 0) s`,
     values: [addresses, withoutAddress],
   });
   for (const row of rows) memory.scripts.set(scriptKey(row), Number(row.id));

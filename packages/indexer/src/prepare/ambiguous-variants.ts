@@ -107,16 +107,19 @@ export class AmbiguousVariants {
     const { rows } = await client.query<
       Omit<AmbiguousVariant, 'transaction' | 'variants'> & { transaction: bigint; variants: Record<string, number> }
     >(
-      `with latest as materialized (select index, block_id, accepted_transactions from chain_blocks order by index desc limit $2),
+      `with latest as materialized (select index, block_id, accepted_transactions from chain_blocks
+        order by index desc limit $2),
        open as materialized (
          select t.id, t.transaction_id, latest.block_id as chain_block_id
            from latest
           cross join lateral unnest(latest.accepted_transactions) accepted (id)
-          cross join lateral (select id, transaction_id, accepting_index, accepted_variant from transactions where id = accepted.id offset 0) t
+          cross join lateral (select id, transaction_id, accepting_index, accepted_variant
+            from transactions where id = accepted.id offset 0) t
           where exists (select from transaction_variants b where b.transaction_id = accepted.id)
             and t.accepting_index = latest.index and t.accepted_variant is null
        ), carriers as (
-         select open.id, open.transaction_id, c.id as chain_block_id, c.blue_score, merged.hash, bt.variant
+         select open.id, open.transaction_id, c.id as chain_block_id, c.blue_score,
+           merged.hash, bt.variant
            from (select distinct chain_block_id from open) accepting
            join blocks c on c.id = accepting.chain_block_id
            join blocks merged on merged.id = any (c.merge_set_blues || c.merge_set_reds)
@@ -126,8 +129,10 @@ export class AmbiguousVariants {
          select chain_block_id, sum(count(*)) over (order by blue_score desc) as total
            from carriers group by chain_block_id, blue_score
        )
-       select t.id as transaction, encode(t.transaction_id, 'hex') as "transactionId", encode(c.hash, 'hex') as "chainBlock",
-              c.blue_score as "chainBlockBlueScore", encode(p.hash, 'hex') as parent, json_object_agg(encode(t.hash, 'hex'), t.variant) as variants
+       select t.id as transaction, encode(t.transaction_id, 'hex') as "transactionId",
+              encode(c.hash, 'hex') as "chainBlock", c.blue_score as "chainBlockBlueScore",
+              encode(p.hash, 'hex') as parent,
+              json_object_agg(encode(t.hash, 'hex'), t.variant) as variants
          from carriers t
          join bounded on bounded.chain_block_id = t.chain_block_id and total <= $1
          join blocks c on c.id = t.chain_block_id

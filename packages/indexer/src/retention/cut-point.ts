@@ -35,16 +35,19 @@ export async function findCutPoint(
   { pruningDepth }: Pick<Network, 'pruningDepth'>,
 ): Promise<CutPoint | undefined> {
   const { rows } = await client.query<CutPoint>(
-    `select g.generation, c.index::float8 as "chainIndex", c.block_id::float8 as "blockId", c.hash, c.blue_score as "blueScore",
-            c.chain_time as "chainTime", b.utxo_commitment as "utxoCommitment", latest.chain_index::float8 as "bootstrapIndex"
+    `select g.generation, c.index::float8 as "chainIndex", c.block_id::float8 as "blockId", c.hash,
+            c.blue_score as "blueScore", c.chain_time as "chainTime",
+            b.utxo_commitment as "utxoCommitment", latest.chain_index::float8 as "bootstrapIndex"
        from checkpoint p
        join chain_blocks sink on sink.index = p.chain_index
        join clustering on true
       cross join (select max(chain_index) as chain_index from bootstrap_blocks) latest
-       join generations g on g.first_index > latest.chain_index and g.first_index <= clustering.chain_index
+       join generations g on g.first_index > latest.chain_index
+         and g.first_index <= clustering.chain_index
        join chain_blocks c on c.index = g.first_index
        join blocks b on b.id = c.block_id
-      where not p.first_catch_up and sink.blue_score - c.blue_score >= $1 and sink.chain_time - c.chain_time >= $2
+      where not p.first_catch_up and sink.blue_score - c.blue_score >= $1
+        and sink.chain_time - c.chain_time >= $2
       order by g.generation desc limit 1`,
     [
       retention.kind === 'blue score' && retention.blueScore > pruningDepth ? retention.blueScore : pruningDepth,
@@ -64,7 +67,8 @@ export async function findPace(client: ClientBase): Promise<{ blueScore: number;
             (top.chain_time - c.chain_time) / (top.index - c.index)::float8 as milliseconds
        from checkpoint p
        join chain_blocks top on top.index = p.chain_index
-       join chain_blocks c on c.index = greatest(top.index - ${PACE_CHAIN_BLOCKS}, (select min(index) from chain_blocks))
+       join chain_blocks c on c.index = greatest(top.index - ${PACE_CHAIN_BLOCKS},
+         (select min(index) from chain_blocks))
       where c.index < top.index`,
   );
   return rows[0];

@@ -12,6 +12,7 @@ import type { ClientBase } from 'pg';
 import { firstKeyOf } from '../apply/generations.ts';
 import type { CutPoint } from './cut-point.ts';
 import { restartFrom } from './next-bootstrap.ts';
+import { type PreparedCut, readNextKeys, recheck, type UtxoSum } from './prepared-cut.ts';
 import {
   BLOCK_TABLES,
   keptPartition,
@@ -36,24 +37,6 @@ import {
 const LOCK_TIMEOUT = '20ms';
 const WORK_MEMORY = '128MB';
 
-export interface PreparedCut {
-  cut: CutPoint;
-  /** Rows from these keys on were written since `recheck` read them. */
-  unchecked: NextKeys;
-  /** The UTXO set of the new bootstrap block: its size, and the sum of it in sompi. */
-  utxos: UtxoSum;
-}
-
-interface NextKeys {
-  block: bigint;
-  transaction: bigint;
-}
-
-interface UtxoSum {
-  count: bigint;
-  sompi: bigint;
-}
-
 /** Must run inside the transaction that makes the cut, when the next bootstrap block is staged. */
 export async function prepareCut(
   client: ClientBase,
@@ -76,14 +59,6 @@ export async function prepareCut(
   await client.query(`update chain_blocks set accepted_transactions = '{}' where index = $1`, [cut.chainIndex]);
   const utxos = await sumUtxos(client);
   return { cut, unchecked, utxos };
-}
-
-async function readNextKeys(client: ClientBase): Promise<NextKeys> {
-  const { rows } = await client.query<NextKeys>(
-    'select next_block_id as block, next_transaction_id as transaction from checkpoint',
-  );
-  if (rows[0] === undefined) throw new Error('there is no checkpoint');
-  return rows[0];
 }
 
 /**
@@ -123,7 +98,8 @@ async function countRemovedCopies(client: ClientBase, bound: number): Promise<vo
      select bt.transaction_id, count(*) as blocks
        from (select id from cut_kept_transactions
              union
-             select bt.transaction_id from cut_removed_blocks removed join block_transactions bt on bt.block_id = removed.id) stay
+             select bt.transaction_id from cut_removed_blocks removed
+               join block_transactions bt on bt.block_id = removed.id) stay
        join block_transactions bt on bt.transaction_id = stay.id
       where not ${stays('blocks', 'bt.block_id', bound)}
       group by bt.transaction_id`,
@@ -141,12 +117,14 @@ async function forgetRemovedCopies(client: ClientBase): Promise<void> {
   );
   await client.query(
     `delete from repeated_transactions r
-      where block_count <= 16 or not exists (select from transactions t where t.id = r.transaction_id)`,
+      where block_count <= 16 or not exists (select from transactions t
+        where t.id = r.transaction_id)`,
   );
   await client.query(
     `update contested_outputs c set spender_id = null
       where spender_id is not null
-        and not exists (select from transactions t where t.id = c.spender_id and (t.accepting_index is not null or is_pre_bootstrap(t.id)))`,
+        and not exists (select from transactions t
+          where t.id = c.spender_id and (t.accepting_index is not null or is_pre_bootstrap(t.id)))`,
   );
 }
 
@@ -158,11 +136,13 @@ async function forgetRemovedCopies(client: ClientBase): Promise<void> {
 async function replaceBootstrap(client: ClientBase): Promise<void> {
   await client.query('analyze next_bootstrap_created, next_bootstrap_spent');
   await client.query(
-    `delete from bootstrap_utxos u using next_bootstrap_spent s where u.transaction_id = s.transaction_id and u.index = s.index`,
+    `delete from bootstrap_utxos u using next_bootstrap_spent s
+      where u.transaction_id = s.transaction_id and u.index = s.index`,
   );
   await client.query(
     `insert into bootstrap_utxos (transaction_id, script_id, amount, block_daa_score, index, is_coinbase, covenant_id)
-     select transaction_id, script_id, amount, block_daa_score, index, is_coinbase, covenant_id from next_bootstrap_created
+     select transaction_id, script_id, amount, block_daa_score, index, is_coinbase, covenant_id
+       from next_bootstrap_created
       order by transaction_id, index`,
   );
   await client.query(
@@ -171,7 +151,8 @@ async function replaceBootstrap(client: ClientBase): Promise<void> {
        select transaction_id from next_bootstrap_created
        union
        select transaction_id from bootstrap_utxos
-        where (select max(chain_index) from bootstrap_blocks) > (select min(index) from chain_blocks)) held
+        where (select max(chain_index) from bootstrap_blocks) > (select min(index)
+          from chain_blocks)) held
        join transactions t on t.id = held.transaction_id
       order by 1
      on conflict (id) do nothing`,
@@ -191,7 +172,8 @@ async function copyKept(client: ClientBase, { generation, chainIndex }: CutPoint
   for (const [table, key] of Object.entries(BLOCK_TABLES)) await copy(table, key, 'blocks');
   for (const [table, key] of Object.entries(TRANSACTION_TABLES)) await copy(table, key, 'transactions');
   await client.query(
-    `update ${keptPartition('transactions', generation)} set accepting_index = null, accepted_variant = null where accepting_index <= $1`,
+    `update ${keptPartition('transactions', generation)}
+      set accepting_index = null, accepted_variant = null where accepting_index <= $1`,
     [chainIndex],
   );
 }
@@ -202,10 +184,12 @@ async function copyKept(client: ClientBase, { generation, chainIndex }: CutPoint
  */
 const lostOf = (inputs: string): string => `
   select i.transaction_id, i.index, i.previous_transaction_id,
-         exists (select from bootstrap_utxos u where u.transaction_id = i.previous_transaction_id) as is_named
+         exists (select from bootstrap_utxos u
+           where u.transaction_id = i.previous_transaction_id) as is_named
     from ${inputs}
      and not exists (
-       select from bootstrap_utxos u where u.transaction_id = i.previous_transaction_id and u.index = i.previous_index)`;
+       select from bootstrap_utxos u
+         where u.transaction_id = i.previous_transaction_id and u.index = i.previous_index)`;
 
 /**
  * Remaining transactions may have inputs whose output was spent before the cut, since blocks may
@@ -237,17 +221,21 @@ async function forgetSpentOutputs(client: ClientBase, { generation }: CutPoint, 
       `update ${inputs} i set amount = null, script_id = null,
               previous_transaction_id = case when lost.is_named then i.previous_transaction_id end,
               previous_transaction_hash = case when lost.is_named then '' else coalesce(
-                (select t.transaction_id from transactions t where t.id = i.previous_transaction_id),
-                (select e.transaction_id from pre_bootstrap_transactions e where e.id = i.previous_transaction_id)) end
+                (select t.transaction_id from transactions t
+                  where t.id = i.previous_transaction_id),
+                (select e.transaction_id from pre_bootstrap_transactions e
+                  where e.id = i.previous_transaction_id)) end
          from ${lost} lost where i.transaction_id = lost.transaction_id and i.index = lost.index`,
     );
     await client.query(
-      `update ${transactions} t set fee = null from ${lost} lost where t.id = lost.transaction_id and t.subnetwork_id <> 1`,
+      `update ${transactions} t set fee = null from ${lost} lost
+        where t.id = lost.transaction_id and t.subnetwork_id <> 1`,
     );
   }
   await client.query(
     `delete from pre_bootstrap_transactions e using (select distinct transaction_id from next_bootstrap_spent) spent
-      where e.id = spent.transaction_id and not exists (select from bootstrap_utxos u where u.transaction_id = e.id)`,
+      where e.id = spent.transaction_id
+        and not exists (select from bootstrap_utxos u where u.transaction_id = e.id)`,
   );
 }
 
@@ -264,7 +252,8 @@ async function removeStragglers(client: ClientBase, cut: CutPoint, border: Borde
   );
   await client.query(
     `update transactions t set accepting_index = null, accepted_variant = null
-       from (select unnest(accepted_transactions) as id from chain_blocks where index <= $1 and blue_score >= $2) accepted
+       from (select unnest(accepted_transactions) as id from chain_blocks
+         where index <= $1 and blue_score >= $2) accepted
       where t.id = accepted.id and t.id >= $3 and t.accepting_index <= $1`,
     [cut.chainIndex, border.from, firstKeyOf(cut.generation)],
   );
@@ -280,60 +269,6 @@ async function removeStragglers(client: ClientBase, cut: CutPoint, border: Borde
   }
 }
 
-/**
- * Checks rows that batches have written since the last check. @returns `outdated` if some refer to
- * what the cut removes, or change what it has copied
- */
-export async function recheck(client: ClientBase, prepared: PreparedCut): Promise<'current' | 'outdated'> {
-  const next = await readNextKeys(client);
-  if (await refersToRemoved(client, prepared)) return 'outdated';
-  if (await changesKept(client, prepared)) return 'outdated';
-  prepared.unchecked = next;
-  return 'current';
-}
-
-async function refersToRemoved(client: ClientBase, { cut, unchecked }: PreparedCut): Promise<boolean> {
-  const bound = firstKeyOf(cut.generation);
-  const { rows } = await client.query<{ refers: boolean }>(
-    `select exists (
-         select from block_transactions where block_id >= $1 and not ${stays('transactions', 'transaction_id', bound)})
-       or exists (
-         select from block_parents
-          where block_id >= $1 and not ${stays('blocks', 'parent_id', bound)}
-            and parent_id not in (select id from pre_bootstrap_blocks))
-       or exists (
-         select from transaction_inputs i
-          where i.transaction_id >= $2 and not ${stays('transactions', 'i.previous_transaction_id', bound)}
-            and not exists (
-              select from bootstrap_utxos u where u.transaction_id = i.previous_transaction_id and u.index = i.previous_index)) as refers`,
-    [unchecked.block, unchecked.transaction],
-  );
-  return rows[0]?.refers === true;
-}
-
-/**
- * A block may carry an old transaction again: then it may be accepted now or have another variant.
- * Its late inputs may have been completed.
- */
-async function changesKept(client: ClientBase, { cut }: PreparedCut): Promise<boolean> {
-  const kept = (table: keyof typeof TRANSACTION_TABLES): string => keptPartition(table, cut.generation);
-  const { rows } = await client.query<{ changes: boolean }>(
-    `select exists (
-         select from ${kept('transactions')} kept join transactions t using (id)
-          where t.accepting_index > $1 and (t.accepting_index, t.accepted_variant) is distinct from (kept.accepting_index, kept.accepted_variant))
-       or exists (
-         select from ${kept('transactions')} kept join transaction_variants b on b.transaction_id = kept.id
-          where not exists (
-            select from ${kept('transaction_variants')} copied where copied.transaction_id = b.transaction_id and copied.variant = b.variant))
-       or exists (
-         select from ${kept('transaction_inputs')} kept join transaction_inputs i using (transaction_id, index)
-          where kept.amount is null and i.amount is not null
-            and not exists (select from cut_lost lost where lost.transaction_id = kept.transaction_id and lost.index = kept.index)) as changes`,
-    [cut.chainIndex],
-  );
-  return rows[0]?.changes === true;
-}
-
 async function exchangePartitions(client: ClientBase, { generation }: CutPoint): Promise<void> {
   for (const { table, name } of await listPartitionsBefore(client, generation)) {
     await client.query(`alter table ${table} detach partition ${name}`);
@@ -341,7 +276,8 @@ async function exchangePartitions(client: ClientBase, { generation }: CutPoint):
   const bound = firstKeyOf(generation);
   for (const table of [...Object.keys(BLOCK_TABLES), ...Object.keys(TRANSACTION_TABLES)]) {
     await client.query(
-      `alter table ${table} attach partition ${keptPartition(table, generation)} for values from (minvalue) to (${bound})`,
+      `alter table ${table} attach partition ${keptPartition(table, generation)} for
+        values from (minvalue) to (${bound})`,
     );
   }
   await client.query('delete from generations where generation < $1', [generation]);
@@ -349,9 +285,11 @@ async function exchangePartitions(client: ClientBase, { generation }: CutPoint):
 
 async function sumUtxos(client: ClientBase): Promise<UtxoSum> {
   const { rows } = await client.query<UtxoSum>(
-    `select s.utxo_count + created.count - spent.count as count, (s.utxo_sompi + created.sompi - spent.sompi)::bigint as sompi
+    `select s.utxo_count + created.count - spent.count as count,
+      (s.utxo_sompi + created.sompi - spent.sompi)::bigint as sompi
        from (select * from bootstrap_blocks order by chain_index desc limit 1) s,
-            (select count(*), coalesce(sum(amount), 0) as sompi from next_bootstrap_created) created,
+            (select count(*), coalesce(sum(amount), 0) as sompi
+              from next_bootstrap_created) created,
             (select count(*), coalesce(sum(amount), 0) as sompi from next_bootstrap_spent) spent`,
   );
   if (rows[0] === undefined) throw new Error('there is no bootstrap block');

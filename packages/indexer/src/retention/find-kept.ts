@@ -38,7 +38,8 @@ export async function findBlocks(client: ClientBase, cut: CutPoint, bound: numbe
   await client.query('create temporary table cut_kept_blocks (id bigint primary key) on commit drop');
   await client.query(
     `insert into cut_kept_blocks
-     select merged.id from (${merged} where c.index > $1 and c.blue_score <= $2 and merged.id < $3) merged join blocks using (id)
+     select merged.id from (${merged}
+       where c.index > $1 and c.blue_score <= $2 and merged.id < $3) merged join blocks using (id)
      union select $4 where $4 < $3
      union select id from blocks where id > $4 and id < $3 and merging_block_id is null`,
     [cut.chainIndex, border.to, bound, cut.blockId],
@@ -60,19 +61,23 @@ export async function findTransactions(client: ClientBase, bound: number): Promi
   await client.query(
     `insert into cut_kept_transactions
      select transaction_id from block_transactions
-      where transaction_id < ${bound} and block_id >= ${bound} and block_id not in (select id from cut_removed_blocks)
+      where transaction_id < ${bound} and block_id >= ${bound}
+        and block_id not in (select id from cut_removed_blocks)
      union
-     select bt.transaction_id from cut_kept_blocks kept join block_transactions bt on bt.block_id = kept.id
+     select bt.transaction_id from cut_kept_blocks kept
+       join block_transactions bt on bt.block_id = kept.id
       where bt.transaction_id < ${bound}`,
   );
   await client.query('create temporary table cut_removed_transactions (id bigint primary key) on commit drop');
   await client.query(
     `insert into cut_removed_transactions
-     select distinct bt.transaction_id from cut_removed_blocks removed join block_transactions bt on bt.block_id = removed.id
+     select distinct bt.transaction_id from cut_removed_blocks removed
+       join block_transactions bt on bt.block_id = removed.id
       where bt.transaction_id >= ${bound}
         and not exists (
           select from block_transactions other
-           where other.transaction_id = bt.transaction_id and ${stays('blocks', 'other.block_id', bound)})`,
+           where other.transaction_id = bt.transaction_id
+             and ${stays('blocks', 'other.block_id', bound)})`,
   );
   await client.query('analyze cut_kept_transactions, cut_removed_transactions');
 }
@@ -84,22 +89,26 @@ export async function findReferences(client: ClientBase, bound: number, border: 
     `insert into cut_references
      select id from (
        select parent_id as id from block_parents
-        where parent_id < $1 and block_id >= $1 and block_id not in (select id from cut_removed_blocks)
+        where parent_id < $1 and block_id >= $1
+          and block_id not in (select id from cut_removed_blocks)
        union
        select p.parent_id from cut_kept_blocks kept join block_parents p on p.block_id = kept.id
        union
-       select p.parent_id from cut_removed_blocks removed join block_parents p on p.parent_id = removed.id
+       select p.parent_id from cut_removed_blocks removed
+         join block_parents p on p.parent_id = removed.id
         where ${stays('blocks', 'p.block_id', bound)}
        union
        select named.id from blocks b
         cross join lateral unnest(b.selected_parent_id || b.merge_set_blues || b.merge_set_reds) named (id)
-        where b.blue_score between $2 and $3 and ${stays('blocks', 'b.id', bound)} and named.id is not null) named
+        where b.blue_score between $2 and $3 and ${stays('blocks', 'b.id', bound)}
+          and named.id is not null) named
       where not ${stays('blocks', 'id', bound)}`,
     [bound, border.from, border.to],
   );
   await client.query('delete from pre_bootstrap_blocks where id not in (select id from cut_references)');
   await client.query(
-    `insert into pre_bootstrap_blocks (id, hash) select b.id, b.hash from cut_references named join blocks b using (id)`,
+    `insert into pre_bootstrap_blocks (id, hash) select b.id, b.hash from cut_references named
+      join blocks b using (id)`,
   );
 }
 
@@ -117,9 +126,11 @@ export async function findRemovedChainBlocks(
   await client.query(
     `insert into cut_removed_chain_blocks
      select r.block_id from removed_chain_blocks r left join blocks b on b.id = r.block_id
-      where b.blue_score is null or b.blue_score <= $1 or not ${stays('blocks', 'r.block_id', bound)}
+      where b.blue_score is null or b.blue_score <= $1
+        or not ${stays('blocks', 'r.block_id', bound)}
          or exists (
-           select from unnest(r.accepted_transactions) accepted (id) where not ${stays('transactions', 'accepted.id', bound)})`,
+           select from unnest(r.accepted_transactions) accepted (id)
+             where not ${stays('transactions', 'accepted.id', bound)})`,
     [blueScore],
   );
   await client.query('analyze cut_removed_chain_blocks');

@@ -99,8 +99,8 @@ async function readPosition(client: ClientBase, { bootstrapIndex }: CutPoint): P
     index: number | null;
     product: Buffer;
   }>(
-    `select bootstrap_index::float8 as "bootstrapIndex", chain_index::float8 as "chainIndex", hashed_transaction_id as transaction,
-            hashed_index as index, product
+    `select bootstrap_index::float8 as "bootstrapIndex", chain_index::float8 as "chainIndex",
+            hashed_transaction_id as transaction, hashed_index as index, product
        from next_bootstrap`,
   );
   const [row] = rows;
@@ -121,7 +121,8 @@ async function hashStart(
 ): Promise<Position> {
   const { rows } = await client.query<UtxoRow & { key: bigint }>(
     `select u.transaction_id as key, ${CONTENT}
-       from (select * from bootstrap_utxos where (transaction_id, index) > ($1, $2) order by transaction_id, index limit $3) u ${SOURCES}
+       from (select * from bootstrap_utxos where (transaction_id, index) > ($1, $2)
+         order by transaction_id, index limit $3) u ${SOURCES}
       order by u.transaction_id, u.index`,
     [hashed?.transaction, hashed?.index, UTXOS_AT_ONCE],
   );
@@ -147,19 +148,24 @@ async function stageAcceptance(
   const { rows } = await client.query<{ until: number }>(
     `select coalesce(max(index) filter (where sum <= $3), min(index))::float8 as until
        from (select index, sum(cardinality(accepted_transactions)) over (order by index)
-               from chain_blocks where index > $1 and index <= $2 order by index limit ${CHAIN_BLOCKS_AT_ONCE}) chain`,
+               from chain_blocks where index > $1 and index <= $2 order by index
+                 limit ${CHAIN_BLOCKS_AT_ONCE}) chain`,
     [chainIndex, cut.chainIndex, TRANSACTIONS_AT_ONCE],
   );
   const until = rows[0]?.until ?? cut.chainIndex;
   await client.query('create temporary table accepted (id bigint primary key, daa_score bigint) on commit drop');
   await client.query(
-    `insert into accepted select unnest(accepted_transactions), daa_score from chain_blocks where index > $1 and index <= $2`,
+    `insert into accepted select unnest(accepted_transactions), daa_score from chain_blocks
+      where index > $1 and index <= $2`,
     [chainIndex, until],
   );
   await client.query(
-    `insert into next_bootstrap_created (transaction_id, script_id, amount, block_daa_score, index, is_coinbase, covenant_id)
-     select o.transaction_id, o.script_id, o.amount, a.daa_score, o.index, t.subnetwork_id = 1, o.covenant_id
-       from accepted a join transactions t on t.id = a.id join transaction_outputs o on o.transaction_id = a.id`,
+    `insert into next_bootstrap_created (transaction_id, script_id, amount, block_daa_score, index,
+      is_coinbase, covenant_id)
+     select o.transaction_id, o.script_id, o.amount, a.daa_score, o.index,
+       t.subnetwork_id = 1, o.covenant_id
+       from accepted a join transactions t on t.id = a.id
+         join transaction_outputs o on o.transaction_id = a.id`,
   );
   const removed = await client.query<UtxoRow>(
     `with spent as (
@@ -171,13 +177,17 @@ async function stageAcceptance(
        returning c.*),
      of_bootstrap as (
        select u.* from spent join bootstrap_utxos u using (transaction_id, index)
-        where not exists (select from taken where taken.transaction_id = u.transaction_id and taken.index = u.index)),
-     kept as (insert into next_bootstrap_spent (transaction_id, index, amount) select transaction_id, index, amount from of_bootstrap)
+        where not exists (select from taken
+          where taken.transaction_id = u.transaction_id and taken.index = u.index)),
+     kept as (insert into next_bootstrap_spent (transaction_id, index,
+       amount) select transaction_id, index, amount from of_bootstrap)
      select ${CONTENT}
-       from (select transaction_id, index, script_id, amount, block_daa_score, is_coinbase, covenant_id from taken
+       from (select transaction_id, index, script_id, amount, block_daa_score, is_coinbase,
+         covenant_id from taken
               where transaction_id not in (select id from accepted)
              union all
-             select transaction_id, index, script_id, amount, block_daa_score, is_coinbase, covenant_id from of_bootstrap) u ${SOURCES}`,
+             select transaction_id, index, script_id, amount, block_daa_score, is_coinbase,
+               covenant_id from of_bootstrap) u ${SOURCES}`,
   );
   const added = await client.query<UtxoRow>(
     `select ${CONTENT} from accepted join next_bootstrap_created u on u.transaction_id = accepted.id ${SOURCES}`,
@@ -195,10 +205,12 @@ async function writePosition(
 ): Promise<void> {
   const digits = muhash.product.toString(16);
   await client.query(
-    `insert into next_bootstrap (bootstrap_index, chain_index, hashed_transaction_id, hashed_index, product) values ($1, $2, $3, $4, $5)
+    `insert into next_bootstrap (bootstrap_index, chain_index, hashed_transaction_id, hashed_index,
+      product) values ($1, $2, $3, $4, $5)
      on conflict (one_row) do update set
-       bootstrap_index = excluded.bootstrap_index, chain_index = excluded.chain_index, hashed_transaction_id = excluded.hashed_transaction_id,
-       hashed_index = excluded.hashed_index, product = excluded.product`,
+       bootstrap_index = excluded.bootstrap_index, chain_index = excluded.chain_index,
+       hashed_transaction_id = excluded.hashed_transaction_id, hashed_index = excluded.hashed_index,
+       product = excluded.product`,
     [
       bootstrapIndex,
       chainIndex,

@@ -46,7 +46,8 @@ const END = sql`rollback`;
 const STATE_UNLESS_KNOWN = {
   name: 'state unless known',
   text: `
-    select case when (checkpoint.version, meta.created_at) is distinct from ($1::bigint, $2::timestamptz) then index_state()::text end as state
+    select case when (checkpoint.version, meta.created_at)
+      is distinct from ($1::bigint, $2::timestamptz) then index_state()::text end as state
     from checkpoint cross join meta`,
 };
 
@@ -249,7 +250,8 @@ export async function findReplicaLag(db: Db): Promise<number | null> {
   const { rows } = await sql<{ seconds: number | null }>`
     select case
       when not pg_is_in_recovery() then null
-      when pg_last_wal_replay_lsn() >= pg_last_wal_receive_lsn() and exists (select from pg_stat_wal_receiver) then 0
+      when pg_last_wal_replay_lsn() >= pg_last_wal_receive_lsn()
+        and exists (select from pg_stat_wal_receiver) then 0
       else greatest(0, extract(epoch from
         clock_timestamp() - coalesce(pg_last_xact_replay_timestamp(), pg_postmaster_start_time())))
     end::float8 as seconds`.execute(db);

@@ -85,7 +85,8 @@ export interface AnyStatement {
 const KNOWN_VERSION = 'known version';
 
 const currentState = sql`
-  select checkpoint.version, blocks.blue_score as sink_blue_score from checkpoint join blocks on blocks.id = checkpoint.block_id`;
+  select checkpoint.version, blocks.blue_score as sink_blue_score from checkpoint
+    join blocks on blocks.id = checkpoint.block_id`;
 
 /** Reads a body within a transaction. */
 export async function readJson(db: Db, { body, tables = {} }: Omit<Content<unknown>, 'problem'>): Promise<Buffer> {
@@ -135,8 +136,10 @@ function compileTogether(content: Content<unknown>, types: ReadonlyMap<string, s
   const names = used.map(([name]) => sql.ref(name));
   const { sql: text, parameters } = sql`
     with state as materialized (${currentState})
-    select case when given.position = 1 and ${isUnknownState} then index_state() end as state, content.*
-    from state cross join unnest(${sql.join(arrays)}) with ordinality as given (${sql.join([...names, sql.ref('position')])})
+    select case when given.position = 1 and ${isUnknownState}
+      then index_state() end as state, content.*
+    from state cross join unnest(${sql.join(arrays)})
+      with ordinality as given (${sql.join([...names, sql.ref('position')])})
     cross join ${contentOf(content)}
     order by given.position`.compile(compiler);
   return { text, parameters };

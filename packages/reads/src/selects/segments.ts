@@ -38,7 +38,8 @@ const segmentEnd = sql`c.index, encode(b.hash, 'hex') as hash, b.blue_work as "b
  */
 export const joinedGaps = sql`
   bootstrap_blocks
-  join chain_blocks upper on upper.index = bootstrap_blocks.chain_index and upper.block_id = bootstrap_blocks.block_id
+  join chain_blocks upper on upper.index = bootstrap_blocks.chain_index
+    and upper.block_id = bootstrap_blocks.block_id
   join blocks bootstrap on bootstrap.id = upper.block_id
   join chain_blocks lower on lower.index = bootstrap_blocks.chain_index - 1 and (
     bootstrap.selected_parent_id is distinct from lower.block_id
@@ -80,7 +81,8 @@ export async function findFirstBlock({ db, state }: Reading): Promise<SegmentEnd
 /** Returns the first indexed block, or undefined while there is none. */
 export async function findLowestBlock(db: Db): Promise<SegmentEnd | undefined> {
   const { rows } = await sql<SegmentEnd>`
-    select ${segmentEnd} from chain_blocks c join blocks b on b.id = c.block_id order by c.index limit 1`.execute(db);
+    select ${segmentEnd} from chain_blocks c join blocks b on b.id = c.block_id order by c.index
+      limit 1`.execute(db);
   return rows[0];
 }
 
@@ -144,19 +146,22 @@ export async function getPathToChain(reading: Reading, startHash: Uint8Array) {
  */
 export const pathToChain = (startHash: RawBuilder<unknown>): RawBuilder<unknown> => sql`
   with recursive path as (
-    select id, hash, blue_score, selected_parent_id, is_chain_block, 0 as depth from blocks where hash = ${startHash}
+    select id, hash, blue_score, selected_parent_id, is_chain_block, 0 as depth from blocks
+      where hash = ${startHash}
     union all
-    select below.id, below.hash, below.blue_score, below.selected_parent_id, below.is_chain_block, path.depth + 1
+    select below.id, below.hash, below.blue_score, below.selected_parent_id,
+      below.is_chain_block, path.depth + 1
     from path join blocks below on below.id = path.selected_parent_id
     where not path.is_chain_block
   )
   select path.id, path.hash, path.blue_score, path.depth, c.index
-  from path left join lateral (select index from chain_blocks where block_id = path.id limit 1) c on true`;
+  from path left join lateral (select index from chain_blocks where block_id = path.id limit 1) c
+    on true`;
 
 async function listPath(db: Db, startHash: Uint8Array): Promise<PathBlock[]> {
   const { rows } = await sql<PathBlock>`
-    select b.id, encode(b.hash, 'hex') as hash, b.blue_score as "blueScore", b.blue_work as "blueWork",
-      b.merge_set_blues || b.merge_set_reds as "mergeSet", path.index
+    select b.id, encode(b.hash, 'hex') as hash, b.blue_score as "blueScore",
+      b.blue_work as "blueWork", b.merge_set_blues || b.merge_set_reds as "mergeSet", path.index
     from (${pathToChain(sql`${startHash}`)}) path join blocks b on b.id = path.id
     order by path.depth`.execute(db);
   return rows;

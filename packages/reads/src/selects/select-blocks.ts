@@ -26,18 +26,22 @@ const hashesOfMergeSet = (column: string): RawBuilder<string[]> =>
 /** Genesis has no levels. The first one has the direct parents, and the others are packed. */
 const parentsByLevel: RawBuilder<string[][]> = sql`(
   select case when count(*) = 0 then '[]' else
-    '[["' || string_agg(parent.hash, '","' order by parent.index) || '"]' || unpack_parents(block.parents_by_level) || ']' end
-  from (select ${hashOf(sql`link.parent_id`)} as hash, link.index from block_parents link where link.block_id = block.id) parent)::json`;
+    '[["' || string_agg(parent.hash, '","'
+      order by parent.index) || '"]' || unpack_parents(block.parents_by_level) || ']' end
+  from (select ${hashOf(sql`link.parent_id`)} as hash, link.index from block_parents link
+    where link.block_id = block.id) parent)::json`;
 
 /** The difficulty as the node computes it, of a row `block`. */
 export const difficultyOf: RawBuilder<number> = sql`
   5.78960446186581e76::float8 / nullif(
-    case when block.bits & 16777215 <= 8388607 then floor((block.bits & 16777215) * 256::float8 ^ ((block.bits >> 24) - 3)) end, 0)`;
+    case when block.bits & 16777215 <= 8388607
+      then floor((block.bits & 16777215) * 256::float8 ^ ((block.bits >> 24) - 3)) end, 0)`;
 
 const transactionIds: RawBuilder<string[]> = jsonArray(
   hex('transactions.transaction_id'),
   sql`
-    from block_transactions contained join transactions on transactions.id = contained.transaction_id
+    from block_transactions contained
+      join transactions on transactions.id = contained.transaction_id
     where contained.block_id = block.id order by contained.index`,
 );
 

@@ -22,7 +22,8 @@ export const dagBlockFields: JsonFields<DagBlockJson> = {
   hash: restBlockFields.hash,
   parentHashes: sql`(
     select coalesce(json_agg(parent.hash order by parent.index), '[]') from (
-      select ${hashOf(sql`link.parent_id`)} as hash, link.index from block_parents link where link.block_id = block.id) parent)`,
+      select ${hashOf(sql`link.parent_id`)} as hash, link.index from block_parents link
+        where link.block_id = block.id) parent)`,
   selectedParentHash: sql<string | null>`${hashOf(sql`block.selected_parent_id`)}`,
   blueScore: text('block.blue_score'),
   daaScore: text('block.daa_score'),

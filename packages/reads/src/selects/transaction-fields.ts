@@ -18,7 +18,8 @@ export const scriptPublicKey = (version: string, script: string): RawBuilder<str
   sql`lpad(to_hex(${sql.ref(version)}), 4, '0') || encode(${sql.ref(script)}, 'hex')`;
 
 export const transactionPayload: RawBuilder<string> = sql`
-  case when octet_length(transactions.payload) = 0 then '' else '0x' || encode(transactions.payload, 'hex') end`;
+  case when octet_length(transactions.payload) = 0 then ''
+    else '0x' || encode(transactions.payload, 'hex') end`;
 
 /** Tests whether a transaction is accepted, by an indexed block or before a bootstrap block. */
 export const isAccepted = (transactions = 'transactions'): RawBuilder<boolean> => sql`(
@@ -55,10 +56,12 @@ export const joinPrevious = sql`left join transactions previous on previous.id =
 /** The fields of a row `input`, joined with `previous`, in a variant of its transaction. */
 export const inputFields = (number: RawBuilder<number | null>) => {
   const ofVariant = (column: string): RawBuilder<unknown> => sql`
-    case when ${number} > 0 then (variant_input(input.transaction_id, ${number}, input.index)).${sql.ref(column)}
+    case when ${number} > 0 then (variant_input(input.transaction_id, ${number},
+      input.index)).${sql.ref(column)}
       else ${sql.ref(`input.${column}`)} end`;
   return {
-    previousTransactionId: sql<string>`encode(coalesce(previous.transaction_id, nullif(input.previous_transaction_hash, ''),
+    previousTransactionId: sql<string>`encode(coalesce(previous.transaction_id,
+      nullif(input.previous_transaction_hash, ''),
       pre_bootstrap_transaction_id(input.previous_transaction_id)), 'hex')`,
     previousIndex: sql<number>`input.previous_index`,
     signatureScript: sql<string>`encode(${ofVariant('signature_script')}, 'hex')`,

@@ -35,7 +35,8 @@ test('it writes the change of the latest hour if a reorg changes nothing else of
   const client = await database.pool.connect();
   onTestFinished(() => client.release());
   await client.query(
-    `insert into balances (script_id, balance, utxo_count, accepted_count, receiving_count, received, first_seen, last_seen, last_change, last_change_hour)
+    `insert into balances (script_id, balance, utxo_count, accepted_count, receiving_count,
+      received, first_seen, last_seen, last_change, last_change_hour)
      values ($1, 30, 2, 2, 2, 30, $2, $2, 30, $3)`,
     [SCRIPT, seen, HOUR],
   );

@@ -32,10 +32,12 @@ export async function writeBalances(client: ClientBase, changes: StateChanges): 
   await client.query({
     name: 'change-balances',
     text: `merge into balances b
-           using unnest($1::bigint[], $2::bigint[], $3::integer[], $4::bigint[], $5::bigint[], $6::bigint[], $7::bigint[], $8::bigint[],
-                        $9::numeric[], $10::numeric[], $11::bigint[], $12::bigint[], $13::bigint[], $14::integer[])
-                   changed (script_id, balance, utxo_count, transaction_count, accepted_count, receiving_count, sending_count,
-                            coinbase_count, received, sent, first_seen, last_seen, last_change, last_change_hour)
+           using unnest($1::bigint[], $2::bigint[], $3::integer[], $4::bigint[], $5::bigint[],
+                        $6::bigint[], $7::bigint[], $8::bigint[], $9::numeric[], $10::numeric[],
+                        $11::bigint[], $12::bigint[], $13::bigint[], $14::integer[])
+                   changed (script_id, balance, utxo_count, transaction_count, accepted_count,
+                            receiving_count, sending_count, coinbase_count, received, sent,
+                            first_seen, last_seen, last_change, last_change_hour)
               on b.script_id = changed.script_id
            when matched then update set
              balance = b.balance + changed.balance,
@@ -51,12 +53,15 @@ export async function writeBalances(client: ClientBase, changes: StateChanges): 
              last_seen = changed.last_seen,
              last_change = changed.last_change,
              last_change_hour = changed.last_change_hour
-           when not matched then insert (script_id, balance, utxo_count, transaction_count, accepted_count, receiving_count,
-             sending_count, coinbase_count, received, sent, first_seen, last_seen, last_change, last_change_hour, is_tagged)
-             values (changed.script_id, changed.balance, changed.utxo_count, changed.transaction_count, changed.accepted_count,
-               changed.receiving_count, changed.sending_count, changed.coinbase_count, changed.received, changed.sent,
+           when not matched then insert (script_id, balance, utxo_count, transaction_count,
+             accepted_count, receiving_count, sending_count, coinbase_count, received, sent,
+             first_seen, last_seen, last_change, last_change_hour, is_tagged)
+             values (changed.script_id, changed.balance, changed.utxo_count,
+               changed.transaction_count, changed.accepted_count, changed.receiving_count,
+               changed.sending_count, changed.coinbase_count, changed.received, changed.sent,
                changed.first_seen, changed.last_seen, changed.last_change, changed.last_change_hour,
-               exists (select from scripts s join tags t on t.address = s.address where s.id = changed.script_id))`,
+               exists (select from scripts s join tags t on t.address = s.address
+                 where s.id = changed.script_id))`,
     values: [
       deltas.map(({ script }) => script),
       deltas.map(({ balance }) => balance),
@@ -87,7 +92,8 @@ function isSame(one: ScriptActivity, other: ScriptActivity | undefined): boolean
 export async function countTouched(client: ClientBase, scripts: readonly number[]): Promise<void> {
   await client.query(
     `update balances b set transaction_count = b.transaction_count + touched.count
-       from (select id, count(*) as count from unnest($1::bigint[]) id group by id) touched where b.script_id = touched.id`,
+       from (select id, count(*) as count from unnest($1::bigint[]) id group by id) touched
+         where b.script_id = touched.id`,
     [scripts],
   );
 }

@@ -24,16 +24,19 @@ const SELECT_LINKS = `
      cross join lateral unnest(c.accepted_transactions) a (id)
      cross join lateral (
        select min(script_id) as first_script, max(script_id) as second_script
-         from transaction_outputs where transaction_id = a.id having count(*) = 2 and min(script_id) <> max(script_id)
+         from transaction_outputs where transaction_id = a.id
+           having count(*) = 2 and min(script_id) <> max(script_id)
      ) o
      where c.index between $1 and $2
   ),
   seen as (
     select t.chain_index, t.id, least.script_id as change_script, greatest.script_id as paid_script
       from two_outputs t
-     cross join lateral (values (first_script, second_script), (second_script, first_script)) as pair (change_id, paid_id)
+     cross join lateral (values (first_script, second_script),
+       (second_script, first_script)) as pair (change_id, paid_id)
       join balances least on least.script_id = pair.change_id and least.first_seen >= t.chain_time
-      join balances greatest on greatest.script_id = pair.paid_id and greatest.first_seen < t.chain_time
+      join balances greatest on greatest.script_id = pair.paid_id
+        and greatest.first_seen < t.chain_time
       join scripts s on s.id = pair.change_id and s.type in ('pubkey', 'pubkeyecdsa')
       join scripts p on p.id = pair.paid_id and p.type in ('pubkey', 'pubkeyecdsa')
   )
@@ -46,19 +49,23 @@ const SELECT_LINKS = `
        join scripts s on s.id = i.script_id
       cross join lateral (${SIGNATURE_SCRIPTS}) signed
        left join transaction_outputs o
-         on o.transaction_id = i.previous_transaction_id and o.index = i.previous_index and o.index >> 4 = i.previous_index >> 4
-       left join bootstrap_utxos u on u.transaction_id = i.previous_transaction_id and u.index = i.previous_index
+         on o.transaction_id = i.previous_transaction_id and o.index = i.previous_index
+           and o.index >> 4 = i.previous_index >> 4
+       left join bootstrap_utxos u on u.transaction_id = i.previous_transaction_id
+         and u.index = i.previous_index
       where i.transaction_id = seen.id
      having count(*) > 0
         and bool_and(s.type in ('pubkey', 'pubkeyecdsa') and ${ARE_FULL_SIGNATURES})
-        and bool_and(coalesce(o.transaction_id, u.transaction_id) is not null and coalesce(o.covenant_id, u.covenant_id) is null)
+        and bool_and(coalesce(o.transaction_id, u.transaction_id) is not null
+          and coalesce(o.covenant_id, u.covenant_id) is null)
         and bool_and(i.script_id not in (seen.change_script, seen.paid_script))
    ) spent`;
 
 export async function writeChangeLinks(client: ClientBase, fromIndex: bigint, toIndex: bigint): Promise<number> {
   const { rowCount } = await client.query({
     name: 'write-change-links',
-    text: `insert into change_links (transaction_id, script_id, change_script_id, chain_index) ${SELECT_LINKS} on conflict (transaction_id) do nothing`,
+    text: `insert into change_links (transaction_id, script_id, change_script_id,
+      chain_index) ${SELECT_LINKS} on conflict (transaction_id) do nothing`,
     values: [fromIndex, toIndex],
   });
   return rowCount ?? 0;

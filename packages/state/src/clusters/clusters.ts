@@ -28,7 +28,8 @@ export const clusters: DerivedState = {
     await client.query({
       name: 'change-clusters',
       text: `update clusters c set balance = c.balance + changed.balance
-               from (select root_id, sum(balance) as balance from (${CHANGED_ROOTS}) roots group by root_id) changed
+               from (select root_id, sum(balance) as balance from (${CHANGED_ROOTS}) roots
+                 group by root_id) changed
               where c.id = changed.root_id and changed.balance <> 0`,
       values: columnsOf(deltas, 'script', 'balance'),
     });
@@ -43,8 +44,10 @@ export const clusters: DerivedState = {
       client.query(
         `with ${belowRoots('')},
          sums as (
-           select cluster_id, sum(balance) as balance from members join balances using (script_id) group by cluster_id)
-         update clusters c set balance = coalesce((select s.balance from sums s where s.cluster_id = c.id), 0)`,
+           select cluster_id, sum(balance) as balance from members join balances using (script_id)
+             group by cluster_id)
+         update clusters c set balance = coalesce((select s.balance from sums s
+           where s.cluster_id = c.id), 0)`,
       ),
   },
 };

@@ -47,7 +47,8 @@ interface Summary {
 
 async function summary(): Promise<Summary | undefined> {
   const { rows } = await client.query<Summary>(
-    `select count(*)::integer as rows, coalesce(sum(transactions), 0)::integer as counted, min(transaction_id)::integer as first from held_merges`,
+    `select count(*)::integer as rows, coalesce(sum(transactions), 0)::integer as counted,
+      min(transaction_id)::integer as first from held_merges`,
   );
   return rows[0];
 }

@@ -43,8 +43,10 @@ type Row = HeldMerge & { id: bigint };
 async function writeRows(client: ClientBase, rows: readonly Row[]): Promise<void> {
   await client.query({
     name: 'write-held-merges',
-    text: `insert into held_merges (id, chain_index, transaction_id, script_id, other_script_id, cluster_id, other_cluster_id, state)
-           select *, 'held' from unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::bigint[], $5::bigint[], $6::bigint[], $7::bigint[])`,
+    text: `insert into held_merges (id, chain_index, transaction_id, script_id, other_script_id,
+      cluster_id, other_cluster_id, state)
+           select *, 'held' from unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::bigint[],
+             $5::bigint[], $6::bigint[], $7::bigint[])`,
     values: columnsOf(rows, 'id', 'chainIndex', 'transaction', 'script', 'otherScript', 'cluster', 'otherCluster'),
   });
 }
@@ -66,7 +68,8 @@ export async function undoHeld(client: ClientBase, to: bigint): Promise<bigint[]
   await client.query(
     `with undone as (delete from held_merge_repeats where chain_index > $1 returning held_merge_id, transactions)
      update held_merges h set transactions = h.transactions - sums.transactions
-       from (select held_merge_id, sum(transactions)::bigint as transactions from undone group by held_merge_id) sums
+       from (select held_merge_id, sum(transactions)::bigint as transactions from undone
+         group by held_merge_id) sums
       where h.id = sums.held_merge_id`,
     [to],
   );
@@ -90,7 +93,8 @@ async function findPending(client: ClientBase, pairs: readonly Pair[]): Promise<
     name: 'find-held-merges',
     text: `select h.id, h.cluster_id as cluster, h.other_cluster_id as "otherCluster"
              from unnest($1::bigint[], $2::bigint[]) pair (cluster_id, other_cluster_id)
-             join held_merges h using (cluster_id, other_cluster_id) where h.state in ('held', 'approved')`,
+             join held_merges h using (cluster_id, other_cluster_id)
+               where h.state in ('held', 'approved')`,
     values: columnsOf(pairs, 'cluster', 'otherCluster'),
   });
   return new Map(rows.map((row) => [keyOf(row), row.id]));
@@ -108,11 +112,13 @@ async function writeRepeats(
     name: 'write-held-merge-repeats',
     text: `with repeats as (
              insert into held_merge_repeats (chain_index, held_merge_id, transactions)
-             select * from unnest($1::bigint[], $2::bigint[], $3::bigint[]) repeated (chain_index, id, transactions) where transactions > 0
+             select * from unnest($1::bigint[], $2::bigint[], $3::bigint[]) repeated (chain_index,
+               id, transactions) where transactions > 0
              returning held_merge_id, transactions
            )
            update held_merges h set transactions = h.transactions + sums.transactions
-             from (select held_merge_id, sum(transactions)::bigint as transactions from repeats group by held_merge_id) sums
+             from (select held_merge_id, sum(transactions)::bigint as transactions from repeats
+               group by held_merge_id) sums
             where h.id = sums.held_merge_id`,
     values: columnsOf(repeats, 'chainIndex', 'id', 'count'),
   });

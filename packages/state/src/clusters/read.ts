@@ -50,7 +50,8 @@ export async function isChainBlock(client: ClientBase, { chainIndex, blockId }: 
 
 export async function readPosition(client: ClientBase): Promise<Position> {
   const { rows } = await client.query<Position>(
-    `select chain_index as "chainIndex", block_id as "blockId", next_merge_id as "nextMergeId", next_held_merge_id as "nextHeldMergeId"
+    `select chain_index as "chainIndex", block_id as "blockId", next_merge_id as "nextMergeId",
+      next_held_merge_id as "nextHeldMergeId"
        from clustering`,
   );
   return rows[0] ?? BEFORE_ALL;
@@ -62,10 +63,12 @@ export type Fork = { [Field in 'chainIndex' | 'blockId']: bigint };
 export async function findForkOf(client: ClientBase, blockId: bigint): Promise<Fork | undefined> {
   const { rows } = await client.query<Fork>(
     `with recursive down as (
-       select b.id, b.selected_parent_id, c.index from blocks b left join chain_blocks c on c.block_id = b.id where b.id = $1
+       select b.id, b.selected_parent_id, c.index from blocks b
+         left join chain_blocks c on c.block_id = b.id where b.id = $1
        union all
        select b.id, b.selected_parent_id, c.index
-         from down join blocks b on b.id = down.selected_parent_id left join chain_blocks c on c.block_id = b.id
+         from down join blocks b on b.id = down.selected_parent_id
+           left join chain_blocks c on c.block_id = b.id
         where down.index is null
      )
      select index as "chainIndex", id as "blockId" from down where index is not null`,
@@ -121,7 +124,8 @@ type InputRow = SpentInput & Pick<Tie, 'chainIndex' | 'transaction'> & Pick<Spen
  */
 export const SIGNATURE_SCRIPTS = `
   select coalesce(array_agg(case when carried.variant = 0 then i.signature_script
-                                 else (variant_input(i.transaction_id, carried.variant, i.index)).signature_script end),
+                                 else (variant_input(i.transaction_id, carried.variant,
+                                   i.index)).signature_script end),
                   array[i.signature_script]) as signature_scripts
     from (select t.accepted_variant as variant where t.accepted_variant is not null
           union all
@@ -139,27 +143,32 @@ const SELECT_INPUTS = `
       from chain_blocks c
      cross join lateral unnest(c.accepted_transactions) with ordinality a (id, position)
      cross join lateral (
-       select from transaction_inputs i where i.transaction_id = a.id having min(i.script_id) <> max(i.script_id)
+       select from transaction_inputs i where i.transaction_id = a.id
+         having min(i.script_id) <> max(i.script_id)
      ) spends_several
      where c.index between $1 and $2
   )
-  select several.chain_index as "chainIndex", several.id as transaction, i.script_id as script, s.type,
-         coalesce(signed.signature_scripts, '{}') as "signatureScripts",
-         case when o.transaction_id is not null then o.covenant_id is not null
+  select several.chain_index as "chainIndex", several.id as transaction,
+         i.script_id as script, s.type,
+         coalesce(signed.signature_scripts, '{}') as "signatureScripts", case
+           when o.transaction_id is not null then o.covenant_id is not null
               when u.transaction_id is not null then u.covenant_id is not null end as "hasCovenant",
          equal.outputs as "equalOutputs"
     from several
     join transactions t on t.id = several.id
    cross join lateral (
      select coalesce(max(scripts), 0)::integer as outputs
-       from (select count(distinct script_id) as scripts from transaction_outputs where transaction_id = several.id group by amount) amounts
+       from (select count(distinct script_id) as scripts from transaction_outputs
+         where transaction_id = several.id group by amount) amounts
    ) equal
     join transaction_inputs i on i.transaction_id = several.id
     join scripts s on s.id = i.script_id
    cross join lateral (${SIGNATURE_SCRIPTS}) signed
     left join transaction_outputs o
-      on o.transaction_id = i.previous_transaction_id and o.index = i.previous_index and o.index >> 4 = i.previous_index >> 4
-    left join bootstrap_utxos u on u.transaction_id = i.previous_transaction_id and u.index = i.previous_index
+      on o.transaction_id = i.previous_transaction_id and o.index = i.previous_index
+        and o.index >> 4 = i.previous_index >> 4
+    left join bootstrap_utxos u on u.transaction_id = i.previous_transaction_id
+      and u.index = i.previous_index
    order by several.chain_index, several.position, i.index`;
 
 export async function readTies(client: ClientBase, fromIndex: bigint, toIndex: bigint): Promise<Tie[]> {
@@ -178,7 +187,8 @@ export async function readTies(client: ClientBase, fromIndex: bigint, toIndex: b
 
 export async function readApproved(client: ClientBase, chainIndex: bigint, limit: number): Promise<Tie[]> {
   const { rows } = await client.query<Required<Tie>>(
-    `select $2::bigint as "chainIndex", transaction_id as transaction, array[script_id, other_script_id] as scripts, id as "heldMerge"
+    `select $2::bigint as "chainIndex", transaction_id as transaction,
+      array[script_id, other_script_id] as scripts, id as "heldMerge"
        from held_merges where state = 'approved' order by id limit $1`,
     [limit, chainIndex],
   );
@@ -218,9 +228,11 @@ export async function readNeighbourhood(client: ClientBase, scripts: readonly bi
 export async function readClusters(client: ClientBase, roots: readonly bigint[]): Promise<KnownCluster[]> {
   const { rows } = await client.query<KnownCluster>({
     name: 'cluster-rows',
-    text: `select c.id as root, c.size, c.balance, c.size_limit as "sizeLimit", m.next_id as next, m.previous_id as previous,
-                  c.name is not null as "isNamed", exists (select from cluster_names n where n.cluster_id = c.id) as "hasNames"
-             from clusters c join cluster_members m on m.script_id = c.id where c.id = any($1::bigint[])`,
+    text: `select c.id as root, c.size, c.balance, c.size_limit as "sizeLimit", m.next_id as next,
+                  m.previous_id as previous, c.name is not null as "isNamed",
+                  exists (select from cluster_names n where n.cluster_id = c.id) as "hasNames"
+             from clusters c join cluster_members m on m.script_id = c.id
+               where c.id = any($1::bigint[])`,
     values: [roots],
   });
   return rows;

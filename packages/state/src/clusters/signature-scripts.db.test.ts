@@ -15,10 +15,13 @@ beforeAll(async () => {
   // A chain block merges two of the blocks that contain a transaction: one has its first variant,
   // the other its second. A third variant is elsewhere.
   await client.query(`
-    create temporary table chain_blocks as select ${ACCEPTING_INDEX}::bigint as index, 10::bigint as block_id;
-    create temporary table blocks as select 10::bigint as id, array[11::bigint] as merge_set_blues, array[12::bigint] as merge_set_reds;
+    create temporary table chain_blocks as select ${ACCEPTING_INDEX}::bigint as index,
+      10::bigint as block_id;
+    create temporary table blocks as select 10::bigint as id, array[11::bigint] as merge_set_blues,
+      array[12::bigint] as merge_set_reds;
     create temporary table block_transactions as
-      select * from (values (11::bigint, ${TRANSACTION}::bigint, 0), (12, ${TRANSACTION}, 1), (13, ${TRANSACTION}, 2)) contained (block_id, transaction_id, variant);
+      select * from (values (11::bigint, ${TRANSACTION}::bigint, 0), (12, ${TRANSACTION}, 1),
+        (13, ${TRANSACTION}, 2)) contained (block_id, transaction_id, variant);
     insert into transaction_variant_inputs values
       (${TRANSACTION}, 1, 0, '\\x01', 0, 0), (${TRANSACTION}, 2, 0, '\\x02', 0, 0)`);
 });
@@ -29,8 +32,10 @@ afterAll(async () => {
 
 async function signatures(acceptedVariant: number | null): Promise<string[]> {
   const { rows } = await client.query<{ signature_scripts: Buffer[] }>(
-    `select signed.* from (select ${TRANSACTION}::bigint as id, $1::integer as accepted_variant, ${ACCEPTING_INDEX}::bigint as accepting_index) t
-      cross join (select ${TRANSACTION}::bigint as transaction_id, 0 as index, '\\x00'::bytea as signature_script) i
+    `select signed.* from (select ${TRANSACTION}::bigint as id, $1::integer as accepted_variant,
+      ${ACCEPTING_INDEX}::bigint as accepting_index) t
+      cross join (select ${TRANSACTION}::bigint as transaction_id, 0 as index,
+        '\\x00'::bytea as signature_script) i
       cross join lateral (${SIGNATURE_SCRIPTS}) signed`,
     [acceptedVariant],
   );

@@ -41,7 +41,8 @@ export async function undoTowards(client: ClientBase, position: Position, fork: 
 async function readLastMerges(client: ClientBase, downTo: bigint): Promise<{ merges: UndoableMerge[]; to: bigint }> {
   for (let limit = MERGES_AT_ONCE; ; limit *= 2) {
     const { rows } = await client.query<UndoableMerge & { chainIndex: bigint }>(
-      `select id, chain_index as "chainIndex", cluster_id as cluster, merged_cluster_id as "mergedCluster", size_limit as "sizeLimit",
+      `select id, chain_index as "chainIndex", cluster_id as cluster,
+              merged_cluster_id as "mergedCluster", size_limit as "sizeLimit",
               merged_size_limit as "mergedSizeLimit"
          from cluster_merges order by id desc limit $1`,
       [limit + 1],
@@ -65,7 +66,8 @@ async function undo(client: ClientBase, merges: readonly UndoableMerge[]): Promi
   const undone = undoMerges(merges, new Map(members.map(({ script, next }) => [script, next])), limits);
   await client.query(
     `update cluster_members m set parent_id = null, merge_id = null, next_id = root.next_id
-       from unnest($1::bigint[], $2::bigint[]) root (script_id, next_id) where m.script_id = root.script_id`,
+       from unnest($1::bigint[], $2::bigint[]) root (script_id, next_id)
+         where m.script_id = root.script_id`,
     columnsOf(undone.roots, 'root', 'next'),
   );
   await writePrevious(client, undone.previous);
@@ -97,10 +99,12 @@ type Sums = Pick<KnownCluster, 'root' | 'size' | 'balance'>;
 async function sumUp(client: ClientBase, roots: readonly bigint[]): Promise<Sums[]> {
   const { rows } = await client.query<Sums>(
     `with recursive ring as (
-       select script_id as root, script_id, next_id from cluster_members where script_id = any($1::bigint[])
+       select script_id as root, script_id, next_id from cluster_members
+         where script_id = any($1::bigint[])
        union all
        select ring.root, m.script_id, m.next_id
-         from ring join cluster_members m on m.script_id = ring.next_id where ring.next_id <> ring.root
+         from ring join cluster_members m on m.script_id = ring.next_id
+           where ring.next_id <> ring.root
      )
      select root, count(*) as size, coalesce(sum(b.balance), 0)::bigint as balance
        from ring left join balances b on b.script_id = ring.script_id group by root`,

@@ -25,9 +25,11 @@ export async function writeForest(
 export async function writePosition(client: ClientBase, position: Position): Promise<void> {
   await client.query({
     name: 'write-clustering',
-    text: `insert into clustering (chain_index, block_id, next_merge_id, next_held_merge_id, updated_at) values ($1, $2, $3, $4, now())
+    text: `insert into clustering (chain_index, block_id, next_merge_id, next_held_merge_id,
+      updated_at) values ($1, $2, $3, $4, now())
            on conflict (one_row) do update set
-             chain_index = excluded.chain_index, block_id = excluded.block_id, next_merge_id = excluded.next_merge_id,
+             chain_index = excluded.chain_index, block_id = excluded.block_id,
+             next_merge_id = excluded.next_merge_id,
              next_held_merge_id = excluded.next_held_merge_id, updated_at = excluded.updated_at`,
     values: [position.chainIndex, position.blockId, position.nextMergeId, position.nextHeldMergeId],
   });
@@ -36,10 +38,11 @@ export async function writePosition(client: ClientBase, position: Position): Pro
 async function writeMerges(client: ClientBase, merges: readonly Merge[]): Promise<void> {
   await client.query({
     name: 'write-cluster-merges',
-    text: `insert into cluster_merges (id, chain_index, transaction_id, cluster_id, merged_cluster_id, script_id, merged_script_id,
-             held_merge_id, size_limit, merged_size_limit)
-           select * from unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::bigint[], $5::bigint[], $6::bigint[], $7::bigint[],
-             $8::bigint[], $9::bigint[], $10::bigint[])`,
+    text: `insert into cluster_merges (id, chain_index, transaction_id, cluster_id,
+             merged_cluster_id, script_id, merged_script_id, held_merge_id, size_limit,
+             merged_size_limit)
+           select * from unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::bigint[],
+             $5::bigint[], $6::bigint[], $7::bigint[], $8::bigint[], $9::bigint[], $10::bigint[])`,
     values: columnsOf(
       merges,
       'id',
@@ -64,9 +67,11 @@ async function writeMembers(client: ClientBase, forest: Forest): Promise<void> {
                    changed (script_id, parent_id, merge_id, next_id, previous_id)
               on m.script_id = changed.script_id
            when matched then update set
-             parent_id = changed.parent_id, merge_id = changed.merge_id, next_id = changed.next_id, previous_id = changed.previous_id
+             parent_id = changed.parent_id, merge_id = changed.merge_id, next_id = changed.next_id,
+               previous_id = changed.previous_id
            when not matched then insert
-             values (changed.script_id, changed.parent_id, changed.merge_id, changed.next_id, changed.previous_id)`,
+             values (changed.script_id, changed.parent_id, changed.merge_id, changed.next_id,
+               changed.previous_id)`,
     values: columnsOf(forest.memberRows(), 'script', 'parent', 'merge', 'next', 'previous'),
   });
   await writePrevious(client, forest.previousOfOthers());
@@ -90,9 +95,11 @@ export async function upsertClusters(
   await client.query({
     name: 'write-clusters',
     text: `merge into clusters c
-           using unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::bigint[]) changed (id, size, balance, size_limit)
+           using unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::bigint[]) changed (id, size,
+             balance, size_limit)
               on c.id = changed.id
-           when matched then update set size = changed.size, balance = changed.balance, size_limit = changed.size_limit
+           when matched then update set size = changed.size, balance = changed.balance,
+             size_limit = changed.size_limit
            when not matched then insert (id, size, balance, size_limit)
              values (changed.id, changed.size, changed.balance, changed.size_limit)`,
     values: columnsOf(clusters, 'root', 'size', 'balance', 'sizeLimit'),

@@ -19,17 +19,21 @@ async function openContested(): Promise<ClientBase> {
   const client = await database.pool.connect();
   onTestFinished(() => client.release());
   await client.query(
-    `insert into transactions (id, transaction_id, hash, version, lock_time, subnetwork_id, gas, payload, storage_mass, compute_mass, json_bytes)
+    `insert into transactions (id, transaction_id, hash, version, lock_time, subnetwork_id, gas,
+      payload, storage_mass, compute_mass, json_bytes)
      select id, sha256(id::text::bytea), sha256(id::text::bytea), 0, 0, 0, 0, '', 0, 0, 0
        from generate_series(1::bigint, ${ACCEPTED}) id`,
   );
   await client.query(
-    `insert into transaction_inputs (transaction_id, index, previous_transaction_id, previous_transaction_hash, previous_index,
-       signature_script, sequence, sig_op_count, compute_budget, amount, script_id)
+    `insert into transaction_inputs (transaction_id, index, previous_transaction_id,
+       previous_transaction_hash, previous_index, signature_script, sequence, sig_op_count,
+       compute_budget, amount, script_id)
      select spender, n, ${SPENT}, ''::bytea, n, ''::bytea, 0, 0, 0, 1, 1
-       from generate_series(${FIRST_SPENDER}, ${FIRST_SPENDER + SPENDERS - 1}) spender, generate_series(0, ${OUTPUTS - 1}) n
+       from generate_series(${FIRST_SPENDER}, ${FIRST_SPENDER + SPENDERS - 1}) spender,
+         generate_series(0, ${OUTPUTS - 1}) n
      union all
-     select ${ACCEPTED}, n, ${SPENT}, ''::bytea, n + 7, ''::bytea, 0, 0, 0, 1, 1 from generate_series(0, 1) n`,
+     select ${ACCEPTED}, n, ${SPENT}, ''::bytea, n + 7, ''::bytea, 0, 0, 0, 1, 1
+       from generate_series(0, 1) n`,
   );
   await client.query('vacuum analyze transactions, transaction_inputs');
   return client;
@@ -38,7 +42,8 @@ async function openContested(): Promise<ClientBase> {
 /** Returns how many rows of inputs the transaction has read. */
 async function countRead(client: ClientBase): Promise<number> {
   const { rows } = await client.query<{ read: number }>(
-    `select sum(idx_tup_fetch + seq_tup_read)::integer as read from pg_stat_xact_user_tables where relname like 'transaction_inputs%'`,
+    `select sum(idx_tup_fetch + seq_tup_read)::integer as read from pg_stat_xact_user_tables
+      where relname like 'transaction_inputs%'`,
   );
   return rows[0]?.read ?? Number.NaN;
 }
@@ -66,8 +71,9 @@ test('a contested output costs the same however many transactions claim to spend
   expect(await inputsReadBy(client, () => findContested(client, claims))).toBeLessThanOrEqual(6 * OUTPUTS);
 
   await client.query(
-    `insert into chain_blocks (index, block_id, daa_score, timestamp, accepted_transactions, chain_time, highest_transaction, lowest_transaction,
-       hash, blue_score) values (5, 1, 0, 0, array[${ACCEPTED}::bigint], 0, 0, 0, '', 0)`,
+    `insert into chain_blocks (index, block_id, daa_score, timestamp, accepted_transactions,
+       chain_time, highest_transaction, lowest_transaction, hash, blue_score)
+         values (5, 1, 0, 0, array[${ACCEPTED}::bigint], 0, 0, 0, '', 0)`,
   );
   const changes = new StateChanges({ checkpoint: 4, fork: 4, forkTime: 0n, to: 5, firstTransaction: ACCEPTED + 1 });
   const accept = async (): Promise<void> => await contestedOutputs.apply?.(client, changes);

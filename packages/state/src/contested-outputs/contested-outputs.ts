@@ -64,14 +64,18 @@ const FIND = `
               from (select i.previous_transaction_id as transaction_id, i.previous_index as index
                       from unnest($1::bigint[]) spending (id)
                      cross join lateral (
-                       select * from transaction_inputs i where i.transaction_id = spending.id and i.previous_transaction_id is not null offset 0) i
+                       select * from transaction_inputs i
+                         where i.transaction_id = spending.id
+                           and i.previous_transaction_id is not null offset 0) i
                     union all
                     select * from unnest($2::bigint[], $3::bigint[])) claims) claimed
      where not exists (
-       select from contested_outputs c where c.transaction_id = claimed.transaction_id and c.index = claimed.index)
+       select from contested_outputs c
+         where c.transaction_id = claimed.transaction_id and c.index = claimed.index)
        and exists (
          select from transaction_inputs other
-          where other.previous_transaction_id = claimed.transaction_id and other.previous_index = claimed.index
+          where other.previous_transaction_id = claimed.transaction_id
+            and other.previous_index = claimed.index
          offset ${MAX_SEARCHED})),
   ${INSERT}`;
 
@@ -81,14 +85,17 @@ const FIND = `
  */
 const ACCEPT = `
   update contested_outputs c set spender_id = i.transaction_id
-    from (select unnest(accepted_transactions) as id from chain_blocks where index > $1 and index <= $2) accepted
+    from (select unnest(accepted_transactions) as id from chain_blocks
+      where index > $1 and index <= $2) accepted
    cross join lateral (
-     select * from transaction_inputs i where i.transaction_id = accepted.id and i.previous_transaction_id is not null offset 0) i
+     select * from transaction_inputs i
+       where i.transaction_id = accepted.id and i.previous_transaction_id is not null offset 0) i
    where c.transaction_id = i.previous_transaction_id and c.index = i.previous_index
      and exists (select from contested_outputs)`;
 
 const SPENDERS = `
-  select i.previous_transaction_id as transaction_id, i.previous_index as index, count(*) as spenders
+  select i.previous_transaction_id as transaction_id, i.previous_index as index,
+    count(*) as spenders
     from transaction_inputs i
    where i.previous_transaction_id is not null
    group by i.previous_transaction_id, i.previous_index having count(*) > ${MAX_SEARCHED}`;
@@ -102,17 +109,21 @@ const SELECT_WRONG_OUTPUTS = `
   accepted as (
     select c.transaction_id, c.index, max(t.id) as spender_id
       from contested c
-      join transaction_inputs i on i.previous_transaction_id = c.transaction_id and i.previous_index = c.index
+      join transaction_inputs i on i.previous_transaction_id = c.transaction_id
+        and i.previous_index = c.index
       join transactions t on t.id = i.transaction_id
      where t.accepting_index > (select max(chain_index) from bootstrap_blocks)
      group by c.transaction_id, c.index)
-  select format('output %s of transaction %s has %s spenders, but is not kept as contested', index, transaction_id, spenders) as fault
+  select format('output %s of transaction %s has %s spenders, but is not kept as contested', index,
+    transaction_id, spenders) as fault
     from contested
    where exists (select from transactions t where t.id = contested.transaction_id)
-     and not exists (select from contested_outputs s where s.transaction_id = contested.transaction_id and s.index = contested.index)
+     and not exists (select from contested_outputs s
+       where s.transaction_id = contested.transaction_id and s.index = contested.index)
   union all
-  select format('the contested output %s of transaction %s is spent by transaction %s, kept is %s', index, transaction_id,
-    coalesce(a.spender_id::text, 'none'), coalesce(s.spender_id::text, 'none'))
+  select format('the contested output %s of transaction %s is spent by transaction %s, kept is %s',
+    index, transaction_id, coalesce(a.spender_id::text, 'none'),
+    coalesce(s.spender_id::text, 'none'))
     from contested_outputs s left join accepted a using (transaction_id, index)
    where a.spender_id <> s.spender_id or a.spender_id is not null and s.spender_id is null
       or s.spender_id is not null and not exists (

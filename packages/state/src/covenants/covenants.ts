@@ -37,9 +37,10 @@ export const covenants: DerivedState = {
     const { rows } = await client.query<RemovedEvent>({
       name: 'remove-covenant-events',
       text: `with removed as (delete from covenant_events where chain_index >= $1 returning *)
-             select c.covenant_id as "covenantId", b.chain_time as "chainTime", r.kind, r.previous_seen as "previousSeen",
-                    r.previous_template_id as "previousTemplate"
-               from removed r join covenants c on c.id = r.covenant_id join chain_blocks b on b.index = r.chain_index
+             select c.covenant_id as "covenantId", b.chain_time as "chainTime", r.kind,
+                    r.previous_seen as "previousSeen", r.previous_template_id as "previousTemplate"
+               from removed r join covenants c on c.id = r.covenant_id
+                 join chain_blocks b on b.index = r.chain_index
               order by r.chain_index, r.position`,
       values: [blocks[0]?.chainBlock.index],
     });
@@ -81,15 +82,19 @@ async function removeEvents(client: ClientBase, removals: readonly CovenantRemov
     name: 'remove-events-from-covenants',
     text: `with removal as (
              select c.id, c.template_id as template, r.*
-               from unnest($1::bytea[], $2::bigint[], $3::bigint[], $4::integer[], $5::bigint[], $6::bigint[])
+               from unnest($1::bytea[], $2::bigint[], $3::bigint[], $4::integer[],
+                 $5::bigint[], $6::bigint[])
                     r (covenant_id, events, balance, utxos, previous_seen, previous_template)
                join covenants c using (covenant_id)),
-           gone as (delete from covenants c using removal r where c.id = r.id and r.previous_seen is null),
+           gone as (delete from covenants c using removal r
+             where c.id = r.id and r.previous_seen is null),
            restored as (
-             update covenants c set event_count = c.event_count - r.events, balance = c.balance + r.balance, utxo_count = c.utxo_count + r.utxos,
+             update covenants c set event_count = c.event_count - r.events,
+                    balance = c.balance + r.balance, utxo_count = c.utxo_count + r.utxos,
                     last_seen = r.previous_seen, template_id = r.previous_template
                from removal r where c.id = r.id and r.previous_seen is not null)
-           ${countTemplates(`select template as id, -1 as change from removal union all select previous_template, 1 from removal`)}`,
+           ${countTemplates(`select template as id, -1 as change from removal
+             union all select previous_template, 1 from removal`)}`,
     values: [
       removals.map(({ covenantId }) => Buffer.from(covenantId)),
       events,
@@ -143,22 +148,31 @@ async function writeCovenants(client: ClientBase, additions: readonly CovenantAd
   const { rows } = await client.query<Written>({
     name: 'write-covenants',
     text: `with added as (
-             select a.*, t.id as template_id, c.last_seen as previous_seen, c.template_id as previous_template
-               from unnest($1::bytea[], $2::bigint[], $3::bigint[], $4::integer[], $5::bigint[], $6::bigint[], $7::bigint[], $8::bytea[])
-                    a (covenant_id, events, balance, utxos, first_seen, last_seen, genesis_id, template)
+             select a.*, t.id as template_id, c.last_seen as previous_seen,
+               c.template_id as previous_template
+               from unnest($1::bytea[], $2::bigint[], $3::bigint[], $4::integer[], $5::bigint[],
+                 $6::bigint[], $7::bigint[], $8::bytea[])
+                    a (covenant_id, events, balance, utxos, first_seen, last_seen,
+                      genesis_id, template)
                left join program_templates t using (template)
                left join covenants c using (covenant_id)),
            written as (
-             insert into covenants (genesis_transaction_id, event_count, balance, first_seen, last_seen, utxo_count, template_id, is_complete, covenant_id)
-             select genesis_id, events, balance, first_seen, last_seen, utxos, template_id, genesis_id is not null, covenant_id from added
+             insert into covenants (genesis_transaction_id, event_count, balance, first_seen,
+               last_seen, utxo_count, template_id, is_complete, covenant_id)
+             select genesis_id, events, balance, first_seen, last_seen, utxos, template_id,
+               genesis_id is not null, covenant_id from added
              on conflict (covenant_id) do update set
-               event_count = covenants.event_count + excluded.event_count, balance = covenants.balance + excluded.balance,
-               utxo_count = covenants.utxo_count + excluded.utxo_count, last_seen = excluded.last_seen,
+               event_count = covenants.event_count + excluded.event_count,
+               balance = covenants.balance + excluded.balance,
+               utxo_count = covenants.utxo_count + excluded.utxo_count,
+               last_seen = excluded.last_seen,
                template_id = coalesce(excluded.template_id, covenants.template_id)
              returning id, covenant_id, template_id),
            counted as (${countTemplates(`
-             select template_id as id, 1 as change from written union all select previous_template, -1 from added`)})
-           select written.id::float8 as id, written.covenant_id as "covenantId", added.previous_seen as "previousSeen",
+             select template_id as id, 1 as change from written
+               union all select previous_template, -1 from added`)})
+           select written.id::float8 as id, written.covenant_id as "covenantId",
+                  added.previous_seen as "previousSeen",
                   added.previous_template as "previousTemplate"
              from written join added using (covenant_id)`,
     values: [

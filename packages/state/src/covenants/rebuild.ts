@@ -70,18 +70,27 @@ const CREATE_EVENTS = `create temporary table found_events as with ${EVENTS} sel
 /** A covenant that had UTXOs when a gap began is not complete. */
 const INSERT_COVENANTS = `
   with ${ACCEPTED}, ${UNSPENT}, ${STARTING},
-  live as (select covenant_id, count(*)::integer as utxos, sum(amount)::bigint as balance from unspent where covenant_id is not null group by covenant_id),
-  firsts as (select distinct on (covenant_id) * from found_events order by covenant_id, chain_index, position),
-  counts as (select covenant_id, count(*) as events, max(chain_time) as last_seen from found_events group by covenant_id),
+  live as (select covenant_id, count(*)::integer as utxos, sum(amount)::bigint as balance
+    from unspent where covenant_id is not null group by covenant_id),
+  firsts as (select distinct on (covenant_id) * from found_events
+    order by covenant_id, chain_index, position),
+  counts as (select covenant_id, count(*) as events, max(chain_time) as last_seen from found_events
+    group by covenant_id),
   interrupted as (
     select distinct e.covenant_id
-      from bootstrap_blocks s join chain_blocks c on c.index = s.chain_index join found_events e on e.chain_index <= s.chain_index
+      from bootstrap_blocks s join chain_blocks c on c.index = s.chain_index
+        join found_events e on e.chain_index <= s.chain_index
      where c.hash in (select before_block_hash from gaps)
      group by e.covenant_id, s.chain_index having sum(e.live) > 0)
-  insert into covenants (genesis_transaction_id, event_count, balance, first_seen, last_seen, utxo_count, is_complete, covenant_id)
-  select case when f.kind = 'genesis' and (s.index is null or f.chain_index <= s.index) then f.transaction_id end, coalesce(counts.events, 0),
-         coalesce(live.balance, 0), least(f.chain_time, s.chain_time), coalesce(counts.last_seen, s.chain_time), coalesce(live.utxos, 0),
-         coalesce(f.kind = 'genesis' and (s.index is null or not s.is_gap and f.chain_index <= s.index), false) and i.covenant_id is null, covenant_id
+  insert into covenants (genesis_transaction_id, event_count, balance, first_seen, last_seen,
+    utxo_count, is_complete, covenant_id)
+  select case when f.kind = 'genesis' and (s.index is null or f.chain_index <= s.index)
+    then f.transaction_id end, coalesce(counts.events, 0),
+         coalesce(live.balance, 0), least(f.chain_time, s.chain_time),
+         coalesce(counts.last_seen, s.chain_time), coalesce(live.utxos, 0),
+         coalesce(f.kind = 'genesis'
+           and (s.index is null or not s.is_gap and f.chain_index <= s.index), false)
+             and i.covenant_id is null, covenant_id
     from firsts f
     full join starting s using (covenant_id)
     left join counts using (covenant_id)
@@ -101,28 +110,35 @@ export const TEMPLATE_BEFORE = `
 const INSERT_EVENTS = `
   with ${STARTING},
   revealed as (
-    select distinct on (r.covenant_id, r.transaction_id) r.covenant_id, r.transaction_id, t.id as template_id
+    select distinct on (r.covenant_id, r.transaction_id) r.covenant_id, r.transaction_id,
+      t.id as template_id
       from found_reveals r join program_templates t using (template)
      where r.covenant_id is not null
      order by r.covenant_id, r.transaction_id, r.index desc),
   ordered as (
-    select e.*, r.template_id, row_number() over (partition by e.covenant_id order by chain_index, position) as number,
-           lag(e.chain_time) over (partition by e.covenant_id order by chain_index, position) as previous_seen
+    select e.*, r.template_id,
+           row_number() over (partition by e.covenant_id order by chain_index, position) as number,
+           lag(e.chain_time) over (partition by e.covenant_id
+             order by chain_index, position) as previous_seen
       from found_events e left join revealed r using (covenant_id, transaction_id))
-  insert into covenant_events (covenant_id, chain_index, transaction_id, previous_seen, position, kind, template_id, previous_template_id)
-  select c.id, o.chain_index, o.transaction_id, coalesce(o.previous_seen, case when s.index < o.chain_index then s.chain_time end),
-         o.position, o.kind, o.template_id,
-         o.previous_template_id
-    from (select *, ${TEMPLATE_BEFORE} as previous_template_id from ordered) o join covenants c using (covenant_id) left join starting s using (covenant_id)
+  insert into covenant_events (covenant_id, chain_index, transaction_id, previous_seen, position,
+    kind, template_id, previous_template_id)
+  select c.id, o.chain_index, o.transaction_id,
+         coalesce(o.previous_seen, case when s.index < o.chain_index then s.chain_time end),
+         o.position, o.kind, o.template_id, o.previous_template_id
+    from (select *, ${TEMPLATE_BEFORE} as previous_template_id from ordered) o
+      join covenants c using (covenant_id) left join starting s using (covenant_id)
    order by o.chain_index, o.position`;
 
 const SET_TEMPLATES = `
   update covenants c set template_id = last.template_id
     from (select distinct on (covenant_id) covenant_id, template_id
-            from covenant_events where template_id is not null order by covenant_id, chain_index desc, position desc) last
+            from covenant_events where template_id is not null
+              order by covenant_id, chain_index desc, position desc) last
    where c.id = last.covenant_id`;
 
 const COUNT_TEMPLATES = `
   update program_templates t set covenant_count = c.covenants
-    from (select template_id, count(*) as covenants from covenants where template_id is not null group by template_id) c
+    from (select template_id, count(*) as covenants from covenants where template_id is not null
+      group by template_id) c
    where t.id = c.template_id`;

@@ -34,14 +34,16 @@ async function writeEvents(templates: readonly (bigint | null)[]): Promise<void>
   let previous: bigint | null = null;
   for (const [index, template] of templates.entries()) {
     await pool.query(
-      `insert into covenant_events (covenant_id, chain_index, transaction_id, previous_seen, position, kind, template_id, previous_template_id)
+      `insert into covenant_events (covenant_id, chain_index, transaction_id, previous_seen,
+        position, kind, template_id, previous_template_id)
        values (1, $1, $2, $3, 0, 'transition', $4, $5)`,
       [10 + index, index + 1, index, template, previous],
     );
     previous = template ?? previous;
   }
   await pool.query(
-    `insert into covenants (id, event_count, balance, first_seen, last_seen, utxo_count, template_id, is_complete, covenant_id)
+    `insert into covenants (id, event_count, balance, first_seen, last_seen, utxo_count,
+      template_id, is_complete, covenant_id)
      values (1, $1, 0, 0, 0, 0, $2, true, $3)`,
     [templates.length, previous, COVENANT],
   );
@@ -80,7 +82,8 @@ async function read() {
     'select template_id as template, previous_template_id as previous from covenant_events order by chain_index',
   );
   const { rows } = await database.pool.query<{ template: bigint | null; settled: bigint; other: bigint }>(
-    `select (select template_id from covenants) as template, (select covenant_count from program_templates where id = ${SETTLED}) as settled,
+    `select (select template_id from covenants) as template,
+      (select covenant_count from program_templates where id = ${SETTLED}) as settled,
             (select covenant_count from program_templates where id = ${OTHER}) as other`,
   );
   return { events: events.map(({ template, previous }) => [template, previous]), ...rows[0] };

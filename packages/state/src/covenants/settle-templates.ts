@@ -42,32 +42,45 @@ export async function settleTemplates(client: ClientBase, reveals: Reveals): Pro
 const SETTLE = `
   with settled_events as materialized (
     select e.covenant_id, e.chain_index, e.position, t.id as template_id
-      from unnest($1::bytea[], $2::bigint[], $3::bigint[], $4::bytea[]) settled (covenant_id, transaction_id, chain_index, template)
+      from unnest($1::bytea[], $2::bigint[], $3::bigint[], $4::bytea[]) settled (covenant_id,
+        transaction_id, chain_index, template)
       join covenants c using (covenant_id)
-      join covenant_events e on e.transaction_id = settled.transaction_id and e.chain_index = settled.chain_index and e.covenant_id = c.id
+      join covenant_events e on e.transaction_id = settled.transaction_id
+        and e.chain_index = settled.chain_index and e.covenant_id = c.id
       join program_templates t using (template)),
-  first as (select distinct on (covenant_id) * from settled_events order by covenant_id, chain_index, position),
+  first as (select distinct on (covenant_id) * from settled_events
+    order by covenant_id, chain_index, position),
   later as materialized (
-    select e.covenant_id, e.chain_index, e.position, e.previous_template_id, coalesce(settled.template_id, e.template_id) as template_id,
-           row_number() over (partition by e.covenant_id order by e.chain_index, e.position) as number
+    select e.covenant_id, e.chain_index, e.position, e.previous_template_id,
+           coalesce(settled.template_id, e.template_id) as template_id,
+           row_number() over (partition by e.covenant_id
+             order by e.chain_index, e.position) as number
       from first
      cross join lateral (
        select * from covenant_events e
-        where e.covenant_id = first.covenant_id and (e.chain_index, e.position) >= (first.chain_index, first.position) offset 0) e
-      left join settled_events settled on settled.covenant_id = e.covenant_id and settled.chain_index = e.chain_index and settled.position = e.position),
+        where e.covenant_id = first.covenant_id
+          and (e.chain_index, e.position) >= (first.chain_index, first.position) offset 0) e
+      left join settled_events settled on settled.covenant_id = e.covenant_id
+        and settled.chain_index = e.chain_index and settled.position = e.position),
   events as (
-    select *, coalesce(${TEMPLATE_BEFORE}, first_value(previous_template_id) over (partition by covenant_id order by number)) as previous
+    select *, coalesce(${TEMPLATE_BEFORE},
+      first_value(previous_template_id) over (partition by covenant_id order by number)) as previous
       from later),
   changed as (
-    update covenant_events e set template_id = events.template_id, previous_template_id = events.previous
+    update covenant_events e set template_id = events.template_id,
+      previous_template_id = events.previous
       from events
-     where e.covenant_id = events.covenant_id and e.chain_index = events.chain_index and e.position = events.position
-       and (e.template_id, e.previous_template_id) is distinct from (events.template_id, events.previous)),
+     where e.covenant_id = events.covenant_id and e.chain_index = events.chain_index
+       and e.position = events.position
+       and (e.template_id, e.previous_template_id)
+         is distinct from (events.template_id, events.previous)),
   last as (
-    select distinct on (covenant_id) covenant_id, template_id from later where template_id is not null order by covenant_id, number desc),
+    select distinct on (covenant_id) covenant_id, template_id from later
+      where template_id is not null order by covenant_id, number desc),
   current as (
     select c.id, c.template_id as before, last.template_id as after
-      from last join covenants c on c.id = last.covenant_id where c.template_id is distinct from last.template_id),
+      from last join covenants c on c.id = last.covenant_id
+        where c.template_id is distinct from last.template_id),
   covenants_changed as (
     update covenants c set template_id = current.after from current where c.id = current.id)
   ${countTemplates('select after as id, 1 as change from current union all select before, -1 from current')}`;

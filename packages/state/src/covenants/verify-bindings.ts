@@ -33,14 +33,18 @@ interface BindingRow {
 const SELECT_BINDINGS = `
   select t.id, encode(t.transaction_id, 'hex') as "transactionId",
          (select json_agg(json_build_object(
-                   'index', i.index, 'previousIndex', i.previous_index, 'covenantId', encode(coalesce(o.covenant_id, u.covenant_id), 'hex'),
-                   'transactionId', encode(coalesce(p.transaction_id, e.transaction_id, i.previous_transaction_hash), 'hex')))
+                   'index', i.index, 'previousIndex', i.previous_index, 'covenantId',
+                     encode(coalesce(o.covenant_id, u.covenant_id), 'hex'),
+                   'transactionId', encode(coalesce(p.transaction_id, e.transaction_id,
+                     i.previous_transaction_hash), 'hex')))
             from transaction_inputs i
             left join transactions p on p.id = i.previous_transaction_id
             left join pre_bootstrap_transactions e on e.id = i.previous_transaction_id
             left join transaction_outputs o
-              on o.transaction_id = i.previous_transaction_id and o.index = i.previous_index and o.covenant_id is not null
-            left join bootstrap_utxos u on u.transaction_id = i.previous_transaction_id and u.index = i.previous_index
+              on o.transaction_id = i.previous_transaction_id and o.index = i.previous_index
+                and o.covenant_id is not null
+            left join bootstrap_utxos u on u.transaction_id = i.previous_transaction_id
+              and u.index = i.previous_index
            where i.transaction_id = t.id) as inputs,
          (select json_agg(json_build_object(
                    'index', o.index, 'amount', o.amount::text, 'version', s.version, 'script', encode(s.script, 'hex'),

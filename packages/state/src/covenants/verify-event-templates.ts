@@ -48,7 +48,8 @@ export class EventTemplates {
     this.#revealed = new Map();
     if (revealed.size === 0) return;
     const { rows } = await this.#db.query<{ transaction: number; covenantId: string; template: string | null }>(
-      `select e.transaction_id::float8 as transaction, encode(c.covenant_id, 'hex') as "covenantId", encode(t.template, 'hex') as template
+      `select e.transaction_id::float8 as transaction, encode(c.covenant_id, 'hex') as "covenantId",
+        encode(t.template, 'hex') as template
          from covenant_events e
          join covenants c on c.id = e.covenant_id
          left join program_templates t on t.id = e.template_id

@@ -12,8 +12,10 @@ const MAX_FAULTS = 20;
 /** The output that an input spends. It may be that of a UTXO set. */
 const SPENT = `
   left join transaction_outputs o
-    on o.transaction_id = i.previous_transaction_id and o.index = i.previous_index and o.index >> 4 = i.previous_index >> 4
-  left join bootstrap_utxos u on u.transaction_id = i.previous_transaction_id and u.index = i.previous_index`;
+    on o.transaction_id = i.previous_transaction_id and o.index = i.previous_index
+      and o.index >> 4 = i.previous_index >> 4
+  left join bootstrap_utxos u on u.transaction_id = i.previous_transaction_id
+    and u.index = i.previous_index`;
 
 /**
  * Rows that a first catch-up writes have no events, and neither have those of blocks without any. A
@@ -36,24 +38,31 @@ const verifyEvents = faultsOf(`
   with ${KEPT},
   events as (
     select block_id, accepted.id, accepted.place, touch.covenant_id,
-           case when spent = 0 then 'genesis' when created = 0 then 'burn' else 'transition' end as kind
+           case when spent = 0 then 'genesis' when created = 0 then 'burn'
+             else 'transition' end as kind
       from kept
      cross join unnest(accepted_transactions) with ordinality accepted (id, place)
      cross join lateral (
        select covenant_id, sum(spent) as spent, sum(created) as created
-         from (select covenant_id, 0 as spent, 1 as created from transaction_outputs where transaction_id = accepted.id
+         from (select covenant_id, 0 as spent, 1 as created from transaction_outputs
+           where transaction_id = accepted.id
                union all
-               select coalesce(o.covenant_id, u.covenant_id), 1, 0 from transaction_inputs i ${SPENT} where i.transaction_id = accepted.id) touches
+               select coalesce(o.covenant_id, u.covenant_id), 1, 0
+                 from transaction_inputs i ${SPENT} where i.transaction_id = accepted.id) touches
         where covenant_id is not null group by covenant_id) touch),
   expected as (
-    select block_id, jsonb_agg(jsonb_build_array(id, encode(covenant_id, 'hex'), kind) order by place, covenant_id) as events
+    select block_id, jsonb_agg(jsonb_build_array(id, encode(covenant_id, 'hex'), kind)
+      order by place, covenant_id) as events
       from events group by block_id),
   stored as (
     select block_id, hash, (
-             select jsonb_agg(jsonb_build_array(e.event -> 0, e.event -> 1, e.event -> 2) order by n)
-               from jsonb_array_elements(case jsonb_typeof(covenant_events) when 'array' then covenant_events end) with ordinality e (event, n)) as events
+             select jsonb_agg(jsonb_build_array(e.event -> 0, e.event -> 1, e.event -> 2)
+               order by n)
+               from jsonb_array_elements(case jsonb_typeof(covenant_events) when 'array'
+                 then covenant_events end) with ordinality e (event, n)) as events
       from kept)
-  select format('removed chain block %s keeps the covenant events %s, but its transactions have %s', encode(s.hash, 'hex'), s.events, e.events) as fault
+  select format('removed chain block %s keeps the covenant events %s, but its transactions have %s',
+    encode(s.hash, 'hex'), s.events, e.events) as fault
     from stored s left join expected e using (block_id)
    where s.events is distinct from e.events
    limit ${MAX_FAULTS}`);
@@ -76,11 +85,14 @@ const EVENTS_AT_ONCE = 100;
 /** The events after one, of transactions with a single variant. */
 const SELECT_EVENTS = `
   with ${KEPT}
-  select block_id as block, place, (event ->> 0)::bigint as transaction, encode(hash, 'hex') as hash, event ->> 1 as "covenantId", event ->> 3 as template
+  select block_id as block, place, (event ->> 0)::bigint as transaction,
+    encode(hash, 'hex') as hash, event ->> 1 as "covenantId", event ->> 3 as template
     from kept
-   cross join jsonb_array_elements(case jsonb_typeof(covenant_events) when 'array' then covenant_events end) with ordinality e (event, place)
+   cross join jsonb_array_elements(case jsonb_typeof(covenant_events) when 'array'
+     then covenant_events end) with ordinality e (event, place)
    where (block_id, place) > ($1, $2) and block_id >= $1 and jsonb_typeof(event -> 0) = 'number'
-     and not exists (select from transaction_variants b where b.transaction_id = (event ->> 0)::bigint)
+     and not exists (select from transaction_variants b
+       where b.transaction_id = (event ->> 0)::bigint)
    order by block_id, place limit ${EVENTS_AT_ONCE}`;
 
 /** The inputs that spend P2SH outputs of the covenant of each event, in order. */

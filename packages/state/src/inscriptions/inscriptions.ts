@@ -42,13 +42,16 @@ class InscriptionChanges {
 const DELETE_REMOVED = `
   delete from inscriptions i
    where i.transaction_id = any($1::bigint[])
-     and not exists (select from transactions t where t.id = i.transaction_id and t.accepting_index <= $2)`;
+     and not exists (select from transactions t
+       where t.id = i.transaction_id and t.accepting_index <= $2)`;
 
 const CHANGE_HOURS = `
   insert into protocol_hours (hour, protocol, transactions, fees)
-  select * from unnest($1::integer[], $2::text[], $3::bigint[], $4::numeric[]) changed (hour, protocol, transactions, fees) order by hour, protocol
+  select * from unnest($1::integer[], $2::text[], $3::bigint[], $4::numeric[]) changed (hour,
+    protocol, transactions, fees) order by hour, protocol
   on conflict (hour, protocol) do update set
-    transactions = protocol_hours.transactions + excluded.transactions, fees = protocol_hours.fees + excluded.fees`;
+    transactions = protocol_hours.transactions + excluded.transactions,
+      fees = protocol_hours.fees + excluded.fees`;
 
 const DELETE_HOURS = `
   delete from protocol_hours h using unnest($1::integer[], $2::text[]) changed (hour, protocol)
@@ -74,7 +77,8 @@ export const inscriptions: DerivedState = {
     const { rows } = await client.query<RemovedRow>({
       name: 'removed-inscriptions',
       text: `select i.transaction_id::float8 as transaction, i.kind_id as kind, k.protocol
-               from inscriptions i join inscription_kinds k on k.id = i.kind_id where i.transaction_id = any($1::bigint[])`,
+               from inscriptions i join inscription_kinds k on k.id = i.kind_id
+                 where i.transaction_id = any($1::bigint[])`,
       values: [removed.accepted],
     });
     const inscribed = changes.of(InscriptionChanges);
@@ -176,7 +180,8 @@ async function readProtocols(client: ClientBase, transactions: readonly Transact
   if (transactions.length === 0) return new Set();
   const { rows } = await client.query<{ transaction: number; protocol: string }>(
     `select distinct i.transaction_id::float8 as transaction, k.protocol
-       from inscriptions i join inscription_kinds k on k.id = i.kind_id where i.transaction_id = any($1::bigint[])`,
+       from inscriptions i join inscription_kinds k on k.id = i.kind_id
+         where i.transaction_id = any($1::bigint[])`,
     [transactions],
   );
   return new Set(rows.map(({ transaction, protocol }) => `${transaction} ${protocol}`));

@@ -15,8 +15,10 @@ test.each([
   const { pool } = database;
   const [first, second] = variant === 0 ? [LARGE, 1] : [1, LARGE];
   await pool.query(
-    `insert into transactions (id, accepted_variant, subnetwork_id, version, json_bytes, storage_mass, compute_mass, lock_time, gas, transaction_id, hash, payload)
-     select id, $1, 0, 0, $2, 0, 0, 0, 0, '', '', '' from generate_series(0, ${TRANSACTIONS - 1}) id`,
+    `insert into transactions (id, accepted_variant, subnetwork_id, version, json_bytes,
+      storage_mass, compute_mass, lock_time, gas, transaction_id, hash, payload)
+     select id, $1, 0, 0, $2, 0, 0, 0, 0, '', '', ''
+       from generate_series(0, ${TRANSACTIONS - 1}) id`,
     [variant, first],
   );
   await pool.query(

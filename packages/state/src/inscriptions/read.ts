@@ -33,17 +33,21 @@ interface PayloadRow {
 const selectPayloads = (which: string): string => `
   select t.id::float8 as transaction, i.script_id::float8 as owner, t.payload
     from transactions t join transaction_inputs i on i.transaction_id = t.id and i.index = 0
-   where ${which.replaceAll('id', 't.id')} and octet_length(t.payload) > 0 and t.subnetwork_id <> 1 and t.accepting_index is not null`;
+   where ${which.replaceAll('id', 't.id')} and octet_length(t.payload) > 0 and t.subnetwork_id <> 1
+     and t.accepting_index is not null`;
 
 const selectInputs = (which: string): string => `
-  select i.transaction_id::float8 as transaction, i.index as input, i.signature_script as "signatureScript", s.script
+  select i.transaction_id::float8 as transaction, i.index as input,
+    i.signature_script as "signatureScript", s.script
     from (select transaction_id, 0 as variant, index, signature_script from transaction_inputs
            where ${which.replaceAll('id', 'transaction_id')} and ${IS_NO_SIGNATURE}
           union all
           select transaction_id, variant, index, signature_script from transaction_variant_inputs
            where ${which.replaceAll('id', 'transaction_id')} and ${IS_NO_SIGNATURE}) i
-    join transactions t on t.id = i.transaction_id and t.accepted_variant = i.variant and t.accepting_index is not null
-    join transaction_inputs spending on spending.transaction_id = i.transaction_id and spending.index = i.index
+    join transactions t on t.id = i.transaction_id and t.accepted_variant = i.variant
+      and t.accepting_index is not null
+    join transaction_inputs spending on spending.transaction_id = i.transaction_id
+      and spending.index = i.index
     join scripts s on s.id = spending.script_id and s.type = 'scripthash'`;
 
 const decodePayloads = (rows: readonly PayloadRow[]): Inscribed[] =>
@@ -71,7 +75,8 @@ export async function withOwners(db: Queryable, found: readonly Enveloped[]): Pr
     name: 'find-owners',
     text: `select s.id::float8 as id, s.address
              from unnest($1::text[]) wanted (address)
-            cross join lateral (select id, address from scripts where address = wanted.address offset 0) s`,
+            cross join lateral (select id, address from scripts
+              where address = wanted.address offset 0) s`,
     values: [[...new Set(addresses)]],
   });
   const keys = new Map<string, ScriptKey>(rows.map(({ id, address }) => [address, id]));
@@ -105,8 +110,10 @@ export async function findRangeEnd(db: Queryable, after: number): Promise<number
        from (select id, sum(bytes) over (order by id) - bytes as before
                from (select id, octet_length(payload) + coalesce(
                               (select v.json_bytes from transaction_variants v
-                                where t.accepted_variant > 0 and v.transaction_id = t.id and v.variant = t.accepted_variant), json_bytes) as bytes
-                       from transactions t where id > $1 order by id limit ${RANGE_TRANSACTIONS}) t) r
+                                where t.accepted_variant > 0 and v.transaction_id = t.id
+                                  and v.variant = t.accepted_variant), json_bytes) as bytes
+                       from transactions t where id > $1 order by id
+                         limit ${RANGE_TRANSACTIONS}) t) r
       where before < ${RANGE_BYTES}`,
     [after],
   );

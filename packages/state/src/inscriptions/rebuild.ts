@@ -59,7 +59,8 @@ export async function backfillInscriptions(client: ClientBase): Promise<boolean>
     if (end !== undefined) await decodeAgain(client, { after, last: end });
     await client.query(
       `insert into inscription_decoders (version, transaction_id) values ($1, $2)
-       on conflict (one_row) do update set version = excluded.version, transaction_id = excluded.transaction_id`,
+       on conflict (one_row) do update
+         set version = excluded.version, transaction_id = excluded.transaction_id`,
       end === undefined ? [DECODERS_VERSION, null] : [rows[0]?.version ?? 0, end],
     );
     return end !== undefined;
@@ -79,9 +80,11 @@ async function decodeAgain(client: ClientBase, { after, last }: Range): Promise<
   const inscribed = await readRange(client, { after, last });
   await client.query(
     `insert into protocol_hours (hour, protocol, transactions, fees)
-     select hour, protocol, -count(*), -sum(fee) from (${COUNTED}) before group by hour, protocol order by hour, protocol
+     select hour, protocol, -count(*), -sum(fee) from (${COUNTED}) before group by hour, protocol
+       order by hour, protocol
      on conflict (hour, protocol) do update set
-       transactions = protocol_hours.transactions + excluded.transactions, fees = protocol_hours.fees + excluded.fees`,
+       transactions = protocol_hours.transactions + excluded.transactions,
+         fees = protocol_hours.fees + excluded.fees`,
     range,
   );
   const deleted = await client.query<{ kind_id: bigint }>(
@@ -92,9 +95,11 @@ async function decodeAgain(client: ClientBase, { after, last }: Range): Promise<
   await deleteUnusedKinds(client, new Set(deleted.rows.map(({ kind_id }) => kind_id)));
   await client.query(
     `insert into protocol_hours (hour, protocol, transactions, fees)
-     select hour, protocol, count(*), sum(fee) from (${COUNTED}) now group by hour, protocol order by hour, protocol
+     select hour, protocol, count(*), sum(fee) from (${COUNTED}) now group by hour, protocol
+       order by hour, protocol
      on conflict (hour, protocol) do update set
-       transactions = protocol_hours.transactions + excluded.transactions, fees = protocol_hours.fees + excluded.fees`,
+       transactions = protocol_hours.transactions + excluded.transactions,
+         fees = protocol_hours.fees + excluded.fees`,
     range,
   );
   await client.query('delete from protocol_hours where transactions = 0');

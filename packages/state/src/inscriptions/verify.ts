@@ -7,7 +7,8 @@ import { ranges, readRange } from './read.ts';
 const MAX_FAULTS = 20;
 
 const SELECT_STORED = `
-  select i.transaction_id::float8 as transaction, i.input, i.owner_script_id::float8 as owner, k.protocol, k.operation, k.tick
+  select i.transaction_id::float8 as transaction, i.input, i.owner_script_id::float8 as owner,
+    k.protocol, k.operation, k.tick
     from inscriptions i join inscription_kinds k on k.id = i.kind_id
    where i.transaction_id > $1 and i.transaction_id <= $2`;
 
@@ -21,11 +22,14 @@ const SELECT_WRONG_HOURS = `
     from stored s full join expected e using (hour, protocol)
    where s is distinct from e and hour > (select after from known)
   union all
-  select format('the inscription in %s of transaction %s has no transaction that is accepted', input, transaction_id)
-    from inscriptions i where not exists (select from transactions t where t.id = i.transaction_id and t.accepting_index is not null)
+  select format('the inscription in %s of transaction %s has no transaction that is accepted',
+    input, transaction_id)
+    from inscriptions i where not exists (select from transactions t
+      where t.id = i.transaction_id and t.accepting_index is not null)
   union all
   select format('kind %s has no inscription', id) from inscription_kinds k
-   where not exists (select from inscriptions i where i.kind_id = k.id) and not exists (select from cut)
+   where not exists (select from inscriptions i where i.kind_id = k.id)
+     and not exists (select from cut)
    limit ${MAX_FAULTS}`;
 
 const ofHours = faultsOf(SELECT_WRONG_HOURS);

@@ -9,9 +9,12 @@ import type { Inscribed } from './inscribed.ts';
  */
 const WRITE_KINDS = `
   insert into inscription_kinds (protocol, operation, tick)
-  select distinct given.protocol, given.operation, given.tick from unnest($1::text[], $2::text[], $3::text[]) given (protocol, operation, tick)
+  select distinct given.protocol, given.operation, given.tick
+    from unnest($1::text[], $2::text[], $3::text[]) given (protocol, operation, tick)
    where not exists (
-     select from inscription_kinds k where k.protocol = given.protocol and k.operation = given.operation and k.tick = given.tick)`;
+     select from inscription_kinds k
+       where k.protocol = given.protocol and k.operation = given.operation
+         and k.tick = given.tick)`;
 
 /** A transaction may be accepted again after a gap. */
 const WRITE = `
@@ -19,13 +22,17 @@ const WRITE = `
   select given.transaction_id, given.owner, k.id, given.input
     from unnest($1::bigint[], $2::bigint[], $3::smallint[], $4::text[], $5::text[], $6::text[])
            given (transaction_id, owner, input, protocol, operation, tick)
-    join inscription_kinds k on k.protocol = given.protocol and k.operation = given.operation and k.tick = given.tick
-   where not exists (select from inscriptions i where i.transaction_id = given.transaction_id and i.input = given.input)
+    join inscription_kinds k on k.protocol = given.protocol and k.operation = given.operation
+      and k.tick = given.tick
+   where not exists (select from inscriptions i
+     where i.transaction_id = given.transaction_id and i.input = given.input)
    order by given.transaction_id, given.input`;
 
 /** Deletes those of the kinds that no inscription has. */
 const DELETE_UNUSED_KINDS = `
-  delete from inscription_kinds k where k.id = any($1::bigint[]) and not exists (select from inscriptions i where i.kind_id = k.id)`;
+  delete from inscription_kinds k
+    where k.id = any($1::bigint[])
+      and not exists (select from inscriptions i where i.kind_id = k.id)`;
 
 export const deleteUnusedKinds = (client: ClientBase, kinds: ReadonlySet<bigint>) =>
   client.query({ name: 'delete-inscription-kinds', text: DELETE_UNUSED_KINDS, values: [[...kinds]] });

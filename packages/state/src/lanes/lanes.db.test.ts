@@ -52,17 +52,22 @@ test('a reorg reads the chain once for all lanes that have lost their last trans
   // Each lane has one accepted transaction at the beginning of the hour, and more than are read
   // that nobody accepts. Keys: 1 to 3,000 are coinbases, then those of lanes.
   await client.query(
-    `insert into chain_blocks (index, block_id, daa_score, timestamp, accepted_transactions, chain_time, highest_transaction, lowest_transaction, hash, blue_score)
-     select i, i, i, i, case when i between 2 and 1 + $2 then array[i, $1 + i] else array[i] end, i, i, i, sha256(i::text::bytea), i
+    `insert into chain_blocks (index, block_id, daa_score, timestamp, accepted_transactions,
+      chain_time, highest_transaction, lowest_transaction, hash, blue_score)
+     select i, i, i, i, case when i between 2 and 1 + $2 then array[i, $1 + i]
+       else array[i] end, i, i, i, sha256(i::text::bytea), i
        from generate_series(1, $1::bigint) i`,
     [chainLength, laneCount],
   );
   await client.query(
-    `insert into transactions (id, transaction_id, hash, version, lock_time, subnetwork_id, gas, payload, storage_mass, compute_mass, json_bytes, accepting_index)
-     select id, sha256(id::text::bytea), sha256(id::text::bytea), 0, 0, lane, 0, '', 0, 0, 0, accepting
+    `insert into transactions (id, transaction_id, hash, version, lock_time, subnetwork_id, gas,
+      payload, storage_mass, compute_mass, json_bytes, accepting_index)
+     select id, sha256(id::text::bytea), sha256(id::text::bytea), 0, 0, lane, 0, '', 0,
+       0, 0, accepting
        from (select i as id, 0 as lane, i as accepting from generate_series(1, $1::bigint) i
              union all select $1 + 1 + l, 1 + l, 1 + l from generate_series(1, $2::bigint) l
-             union all select $1 * 2 + i, 2 + i % $2, null from generate_series(1, $2 * $3::bigint) i) made`,
+             union all select $1 * 2 + i, 2 + i % $2, null
+               from generate_series(1, $2 * $3::bigint) i) made`,
     [chainLength, laneCount, unaccepted],
   );
   await client.query('analyze transactions, chain_blocks');
@@ -107,7 +112,8 @@ test('a reorg reads the chain once for all lanes that have lost their last trans
   );
   expect(rows).toEqual(Array.from({ length: laneCount }, (_, n) => ({ lane: n + 2, seen: n + 2 })));
   const scans = await client.query<{ count: number }>(
-    `select sum(idx_scan)::integer as count from pg_stat_xact_user_tables where relname like 'transactions_%' and schemaname = 'public'`,
+    `select sum(idx_scan)::integer as count from pg_stat_xact_user_tables
+      where relname like 'transactions_%' and schemaname = 'public'`,
   );
   await client.query('rollback');
   expect(scans.rows[0]?.count).toBeLessThan(3 * chainLength);

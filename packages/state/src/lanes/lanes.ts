@@ -24,12 +24,15 @@ const CHANGED = `
 const SUBTRACT = `
   with ${CHANGED},
   hours as (
-    update lane_hours h set transactions = h.transactions - c.transactions, fees = h.fees - c.fees, gas = h.gas - c.gas
+    update lane_hours h set transactions = h.transactions - c.transactions, fees = h.fees - c.fees,
+      gas = h.gas - c.gas
       from changed c where h.subnetwork_id = c.subnetwork_id and h.hour = c.hour),
   totals as (
-    update lane_totals h set transactions = h.transactions - c.transactions, fees = h.fees - c.fees, gas = h.gas - c.gas
+    update lane_totals h set transactions = h.transactions - c.transactions, fees = h.fees - c.fees,
+      gas = h.gas - c.gas
       from of_hours c where h.hour = c.hour)
-  update lanes l set transaction_count = l.transaction_count - c.transactions, fees = l.fees - c.fees, gas = l.gas - c.gas
+  update lanes l set transaction_count = l.transaction_count - c.transactions,
+    fees = l.fees - c.fees, gas = l.gas - c.gas
     from of_lanes c where l.subnetwork_id = c.subnetwork_id`;
 
 /**
@@ -37,7 +40,8 @@ const SUBTRACT = `
  * with another first time.
  */
 const DELETE_EMPTY = `
-  with hours as (delete from lane_hours where subnetwork_id = any($1::integer[]) and transactions = 0),
+  with hours as (delete from lane_hours
+    where subnetwork_id = any($1::integer[]) and transactions = 0),
   totals as (delete from lane_totals where hour = any($2::integer[]) and transactions = 0)
   delete from lanes where subnetwork_id = any($1::integer[]) and transaction_count = 0`;
 
@@ -45,18 +49,25 @@ const ADD = `
   with ${CHANGED},
   hours as (
     insert into lane_hours (subnetwork_id, hour, transactions, fees, gas, last_seen)
-    select subnetwork_id, hour, transactions, fees, gas, last_seen from changed order by subnetwork_id, hour
-    on conflict (subnetwork_id, hour) do update set transactions = lane_hours.transactions + excluded.transactions,
-      fees = lane_hours.fees + excluded.fees, gas = lane_hours.gas + excluded.gas, last_seen = excluded.last_seen),
+    select subnetwork_id, hour, transactions, fees, gas, last_seen from changed
+      order by subnetwork_id, hour
+    on conflict (subnetwork_id, hour) do update
+      set transactions = lane_hours.transactions + excluded.transactions,
+      fees = lane_hours.fees + excluded.fees, gas = lane_hours.gas + excluded.gas,
+      last_seen = excluded.last_seen),
   totals as (
     insert into lane_totals (hour, transactions, fees, gas)
     select hour, transactions, fees, gas from of_hours order by hour
-    on conflict (hour) do update set transactions = lane_totals.transactions + excluded.transactions,
+    on conflict (hour) do update
+      set transactions = lane_totals.transactions + excluded.transactions,
       fees = lane_totals.fees + excluded.fees, gas = lane_totals.gas + excluded.gas)
   insert into lanes (subnetwork_id, transaction_count, fees, gas, first_seen, last_seen)
-  select subnetwork_id, transactions, fees, gas, first_seen, last_seen from of_lanes order by subnetwork_id
-  on conflict (subnetwork_id) do update set transaction_count = lanes.transaction_count + excluded.transaction_count,
-    fees = lanes.fees + excluded.fees, gas = lanes.gas + excluded.gas, last_seen = excluded.last_seen`;
+  select subnetwork_id, transactions, fees, gas, first_seen, last_seen from of_lanes
+    order by subnetwork_id
+  on conflict (subnetwork_id) do update
+    set transaction_count = lanes.transaction_count + excluded.transaction_count,
+    fees = lanes.fees + excluded.fees, gas = lanes.gas + excluded.gas,
+    last_seen = excluded.last_seen`;
 
 /**
  * Reads that many transactions of a lane before it walks down the chain. Anybody can mine more that
@@ -73,38 +84,48 @@ const CHAIN_BLOCKS_AT_ONCE = 500;
  */
 const FIND_LAST = `
   with recursive lost as (
-    select h.subnetwork_id, h.hour, case when newest.transactions = h.transactions then newest.chain_time end as last_seen
+    select h.subnetwork_id, h.hour, case when newest.transactions = h.transactions
+      then newest.chain_time end as last_seen
       from unnest($1::integer[], $2::integer[]) lost (subnetwork_id, hour)
       join lane_hours h using (subnetwork_id, hour)
      cross join lateral (
        select count(*) as transactions, max(c.chain_time) as chain_time
-         from (select t.accepting_index from transactions t where t.subnetwork_id = h.subnetwork_id and t.subnetwork_id > 1
+         from (select t.accepting_index from transactions t
+           where t.subnetwork_id = h.subnetwork_id and t.subnetwork_id > 1
                 order by t.id desc limit ${NEWEST}) t
-         join chain_blocks c on c.index = t.accepting_index and c.index <= $3 and c.chain_time / 3600000 = h.hour) newest),
+         join chain_blocks c on c.index = t.accepting_index and c.index <= $3
+           and c.chain_time / 3600000 = h.hour) newest),
   walk (index, missing, found, times) as (
-    select $3::bigint, array(select subnetwork_id from lost where last_seen is null), '{}'::integer[], '{}'::bigint[]
+    select $3::bigint, array(select subnetwork_id from lost where last_seen is null),
+      '{}'::integer[], '{}'::bigint[]
     union all
-    select walk.index - ${CHAIN_BLOCKS_AT_ONCE}, array(select unnest(missing) except select unnest(page.found)), page.found, page.times
+    select walk.index - ${CHAIN_BLOCKS_AT_ONCE},
+      array(select unnest(missing) except select unnest(page.found)), page.found, page.times
       from walk cross join lateral (
-        select coalesce(array_agg(subnetwork_id), '{}') as found, coalesce(array_agg(last_seen), '{}') as times
+        select coalesce(array_agg(subnetwork_id), '{}') as found,
+          coalesce(array_agg(last_seen), '{}') as times
           from (select t.subnetwork_id, max(c.chain_time) as last_seen
                   from chain_blocks c cross join unnest(c.accepted_transactions) accepted (id)
                   join transactions t on t.id = accepted.id
-                  join unnest(walk.missing) missing (subnetwork_id) on missing.subnetwork_id = t.subnetwork_id
+                  join unnest(walk.missing) missing (subnetwork_id)
+                    on missing.subnetwork_id = t.subnetwork_id
                  where c.index <= walk.index and c.index > walk.index - ${CHAIN_BLOCKS_AT_ONCE}
                  group by t.subnetwork_id) last) page
      where cardinality(walk.missing) > 0
-       and exists (select from chain_blocks c where c.index = walk.index and c.chain_time / 3600000 >= (select min(hour) from lost))),
+       and exists (select from chain_blocks c
+         where c.index = walk.index and c.chain_time / 3600000 >= (select min(hour) from lost))),
   found as (
     select subnetwork_id, hour, last_seen from lost where last_seen is not null
     union all
     select lost.subnetwork_id, lost.hour, page.last_seen
-      from walk cross join unnest(walk.found, walk.times) page (subnetwork_id, last_seen) join lost using (subnetwork_id))
+      from walk cross join unnest(walk.found, walk.times) page (subnetwork_id, last_seen)
+        join lost using (subnetwork_id))
   update lane_hours h set last_seen = f.last_seen
     from found f where h.subnetwork_id = f.subnetwork_id and h.hour = f.hour`;
 
 const COPY_LAST = `
-  update lanes l set last_seen = (select h.last_seen from lane_hours h where h.subnetwork_id = l.subnetwork_id order by h.hour desc limit 1)
+  update lanes l set last_seen = (select h.last_seen from lane_hours h
+    where h.subnetwork_id = l.subnetwork_id order by h.hour desc limit 1)
    where l.subnetwork_id = any($1::integer[])`;
 
 const valuesOf = (hours: readonly LaneHour[]): unknown[] =>
@@ -121,7 +142,8 @@ const SELECT_WRONG_LANES = `
   expected as (select subnetwork_id, hour, transactions, fees, gas, last_seen from counted),
   stored as (select subnetwork_id, hour, transactions, fees, gas, last_seen from lane_hours),
   sums as (
-    select subnetwork_id, sum(transactions) as transactions, sum(fees) as fees, sum(gas) as gas, max(last_seen) as last_seen, min(hour) as first_hour
+    select subnetwork_id, sum(transactions) as transactions, sum(fees) as fees, sum(gas) as gas,
+      max(last_seen) as last_seen, min(hour) as first_hour
       from lane_hours group by subnetwork_id),
   first as (select subnetwork_id, min(first_seen) as first_seen from counted group by subnetwork_id)
   select format('lane %s in the hour %s: %s', subnetwork_id, hour, ${DIFFERENCE}) as fault
@@ -129,16 +151,19 @@ const SELECT_WRONG_LANES = `
    where s is distinct from e and hour > (select after from known)
   union all
   select format('lane %s: %s transactions with %s sompi and gas %s from %s to %s, but its hours give %s, %s, %s, %s, %s', subnetwork_id,
-    l.transaction_count, l.fees, l.gas, l.first_seen, l.last_seen, s.transactions, s.fees, s.gas, f.first_seen, s.last_seen)
+    l.transaction_count, l.fees, l.gas, l.first_seen, l.last_seen, s.transactions, s.fees, s.gas,
+    f.first_seen, s.last_seen)
     from lanes l full join sums s using (subnetwork_id) left join first f using (subnetwork_id)
-   where (l.transaction_count, l.fees, l.gas, l.last_seen) is distinct from (s.transactions::bigint, s.fees, s.gas, s.last_seen)
+   where (l.transaction_count, l.fees, l.gas, l.last_seen)
+     is distinct from (s.transactions::bigint, s.fees, s.gas, s.last_seen)
       or s.first_hour > (select after from known) and l.first_seen is distinct from f.first_seen
       or l.first_seen / 3600000 <> s.first_hour
   union all
   select format('lanes in the hour %s: %s transactions with %s sompi and gas %s, but those of each lane give %s, %s, %s', hour,
     t.transactions, t.fees, t.gas, h.transactions, h.fees, h.gas)
     from lane_totals t full join (
-      select hour, sum(transactions) as transactions, sum(fees) as fees, sum(gas) as gas from lane_hours group by hour) h using (hour)
+      select hour, sum(transactions) as transactions, sum(fees) as fees, sum(gas) as gas
+        from lane_hours group by hour) h using (hour)
    where (t.transactions, t.fees, t.gas) is distinct from (h.transactions::bigint, h.fees, h.gas)
    limit 20`;
 
@@ -186,12 +211,15 @@ export const lanes: DerivedState = {
         `with counted as materialized (select * from count_lane_hours()),
          hours as (
            insert into lane_hours (subnetwork_id, hour, transactions, fees, gas, last_seen)
-           select subnetwork_id, hour, transactions, fees, gas, last_seen from counted order by subnetwork_id, hour),
+           select subnetwork_id, hour, transactions, fees, gas, last_seen from counted
+             order by subnetwork_id, hour),
          totals as (
            insert into lane_totals (hour, transactions, fees, gas)
-           select hour, sum(transactions), sum(fees), sum(gas) from counted group by hour order by hour)
+           select hour, sum(transactions), sum(fees), sum(gas) from counted group by hour
+             order by hour)
          insert into lanes (subnetwork_id, transaction_count, fees, gas, first_seen, last_seen)
-         select subnetwork_id, sum(transactions), sum(fees), sum(gas), min(first_seen), max(last_seen) from counted group by subnetwork_id order by 1`,
+         select subnetwork_id, sum(transactions), sum(fees), sum(gas), min(first_seen),
+           max(last_seen) from counted group by subnetwork_id order by 1`,
       ),
   },
 };

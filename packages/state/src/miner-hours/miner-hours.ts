@@ -10,15 +10,18 @@ import { columnsOf, faultsOf } from '../queryable.ts';
 /** Sums what the chain blocks from one index to another give, and deltas that are known. */
 const CHANGE = `
   merge into miner_hours m
-  using (select hour, script_id, sum(blocks)::bigint as blocks, sum(red_blocks)::bigint as red_blocks, sum(rewards) as rewards
+  using (select hour, script_id, sum(blocks)::bigint as blocks,
+    sum(red_blocks)::bigint as red_blocks, sum(rewards) as rewards
            from (select * from count_miner_hours($1, $2)
                  union all
-                 select * from unnest($3::integer[], $4::bigint[], $5::bigint[], $6::bigint[], $7::numeric[])
+                 select * from unnest($3::integer[], $4::bigint[], $5::bigint[],
+                   $6::bigint[], $7::numeric[])
                    removed (hour, script_id, blocks, red_blocks, rewards)) changed
           group by hour, script_id) c
      on m.hour = c.hour and m.script_id = c.script_id
   when matched and (c.blocks, c.red_blocks, c.rewards) <> (0, 0, 0) then update set
-    blocks = m.blocks + c.blocks, red_blocks = m.red_blocks + c.red_blocks, rewards = m.rewards + c.rewards
+    blocks = m.blocks + c.blocks, red_blocks = m.red_blocks + c.red_blocks,
+      rewards = m.rewards + c.rewards
   when not matched then insert (hour, script_id, blocks, red_blocks, rewards)
     values (c.hour, c.script_id, c.blocks, c.red_blocks, c.rewards)`;
 
@@ -52,12 +55,14 @@ async function count(client: ClientBase, first: number, last: number, removed: r
 const SELECT_WRONG_MINER_HOURS = `
   with ${CUT},
   known as (select coalesce((select chain_time / 3600000 from cut), -1) as after),
-  starting as (select c.chain_time / 3600000 as hour from bootstrap_blocks s join chain_blocks c on c.index = s.chain_index),
+  starting as (select c.chain_time / 3600000 as hour from bootstrap_blocks s
+    join chain_blocks c on c.index = s.chain_index),
   expected as (select * from count_miner_hours()),
   stored as (select * from miner_hours where blocks <> 0 or red_blocks <> 0 or rewards <> 0)
   select format('the miner of script %s in the hour from %s: %s blocks, %s of them red, %s sompi, but the blocks give %s, %s, %s', script_id,
-    to_char(to_timestamp(hour * 3600::bigint) at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS"Z"'), coalesce(s.blocks, 0),
-    coalesce(s.red_blocks, 0), coalesce(s.rewards, 0), coalesce(e.blocks, 0), coalesce(e.red_blocks, 0), coalesce(e.rewards, 0)) as fault
+    to_char(to_timestamp(hour * 3600::bigint) at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS"Z"'),
+    coalesce(s.blocks, 0), coalesce(s.red_blocks, 0), coalesce(s.rewards, 0), coalesce(e.blocks, 0),
+    coalesce(e.red_blocks, 0), coalesce(e.rewards, 0)) as fault
   from stored s full join expected e using (hour, script_id)
   where (coalesce(s.blocks, 0), coalesce(s.red_blocks, 0), coalesce(s.rewards, 0))
       <> (coalesce(e.blocks, 0), coalesce(e.red_blocks, 0), coalesce(e.rewards, 0))
@@ -74,7 +79,8 @@ export const minerHours: DerivedState = {
     const [least, greatest] = [indexes.reduce((a, b) => Math.min(a, b)), indexes.reduce((a, b) => Math.max(a, b))];
     const { rows } = await client.query<Row>({
       name: 'removed-miner-hours',
-      text: `select hour, script_id as script, -blocks as blocks, -red_blocks as "redBlocks", -rewards as rewards from count_miner_hours($1, $2)`,
+      text: `select hour, script_id as script, -blocks as blocks, -red_blocks as "redBlocks",
+        -rewards as rewards from count_miner_hours($1, $2)`,
       values: [least, greatest],
     });
     changes.of(MinerHourChanges).removed = rows;

@@ -44,10 +44,12 @@ export const networkIntervals: DerivedState = {
       text: `merge into network_intervals n
              using (select i.*, checkpoint.circulating_sompi + $14::bigint - i.minted_later as supply
                       from checkpoint,
-                           unnest($1::interval_length[], $2::bigint[], $3::bigint[], $4::bigint[], $5::bigint[], $6::bigint[], $7::numeric[],
-                                  $8::numeric[], $9::bigint[], $10::bigint[], $11::bigint[], $12::bigint[], $13::numeric[])
-                             i (length, start, chain_blocks, blocks, red_blocks, transactions, fees, volume, minted, minted_later,
-                                active_scripts, new_scripts, work)) i
+                           unnest($1::interval_length[], $2::bigint[], $3::bigint[], $4::bigint[],
+                                  $5::bigint[], $6::bigint[], $7::numeric[], $8::numeric[],
+                                  $9::bigint[], $10::bigint[], $11::bigint[], $12::bigint[],
+                                  $13::numeric[])
+                             i (length, start, chain_blocks, blocks, red_blocks, transactions, fees,
+                                volume, minted, minted_later, active_scripts, new_scripts, work)) i
                 on n.length = i.length and n.start = i.start
              when matched then update set
                chain_blocks = n.chain_blocks + i.chain_blocks,
@@ -61,10 +63,10 @@ export const networkIntervals: DerivedState = {
                active_scripts = n.active_scripts + i.active_scripts,
                new_scripts = n.new_scripts + i.new_scripts,
                work = n.work + i.work
-             when not matched then insert (length, start, chain_blocks, blocks, red_blocks, transactions, fees, volume, minted, supply,
-               active_scripts, new_scripts, work)
-               values (i.length, i.start, i.chain_blocks, i.blocks, i.red_blocks, i.transactions, i.fees, i.volume, i.minted, i.supply,
-                 i.active_scripts, i.new_scripts, i.work)`,
+             when not matched then insert (length, start, chain_blocks, blocks, red_blocks,
+               transactions, fees, volume, minted, supply, active_scripts, new_scripts, work)
+               values (i.length, i.start, i.chain_blocks, i.blocks, i.red_blocks, i.transactions,
+                 i.fees, i.volume, i.minted, i.supply, i.active_scripts, i.new_scripts, i.work)`,
       values: [
         rows.map(({ length }) => length),
         rows.map(({ start }) => start),

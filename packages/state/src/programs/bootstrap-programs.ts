@@ -30,7 +30,8 @@ export async function writeBootstrapPrograms(client: ClientBase, chainTime: bigi
   );
   const select = `
     select s.id, s.script, f.transaction_id::float8 as transaction, f.index
-      from bare_bootstrap_scripts f join scripts s on s.id = f.script_id where s.id > $1 order by s.id limit ${SCRIPTS_AT_ONCE}`;
+      from bare_bootstrap_scripts f join scripts s on s.id = f.script_id where s.id > $1
+        order by s.id limit ${SCRIPTS_AT_ONCE}`;
   for await (const page of pagesByKey<ScriptRow>(client, select, -1n)) {
     const seen = page.flatMap(({ id, script, transaction, index }): SeenProgram[] => {
       const description = describeProgram(script);

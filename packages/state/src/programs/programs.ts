@@ -46,7 +46,8 @@ async function readRemoved(
     // before a gap may be accepted again, and be removed from there, so the time tells whether it
     // was the first there.
     text: `with removed as (select * from unnest($1::bigint[], $2::bigint[]) removed (id, chain_time))
-           select p.hash, p.uses, i.transaction_id::float8 as transaction, removed.chain_time as "chainTime", coalesce(t.fee, 0) as fee, false as "isFirst"
+           select p.hash, p.uses, i.transaction_id::float8 as transaction,
+             removed.chain_time as "chainTime", coalesce(t.fee, 0) as fee, false as "isFirst"
              from removed
              join transaction_inputs i on i.transaction_id = removed.id
              join programs p on p.script_id = i.script_id
@@ -54,7 +55,8 @@ async function readRemoved(
             where exists (select from programs where script_id is not null)
            union all
            select p.hash, p.uses, p.transaction_id::float8, p.first_seen, 0, true
-             from removed join programs p on p.transaction_id = removed.id and p.first_seen = removed.chain_time`,
+             from removed join programs p on p.transaction_id = removed.id
+               and p.first_seen = removed.chain_time`,
     values: [accepted, times],
   });
   changes.removedFirst = rows.filter(({ isFirst }) => isFirst).map(({ hash }) => hash);
@@ -89,10 +91,14 @@ async function removePrograms(client: ClientBase, hashes: readonly Hash[]): Prom
     name: 'remove-programs',
     text: `with gone as (delete from programs where hash = any($1::bytea[]) returning template_id, spend_count),
            fewer as (
-             select template_id, count(*) as programs, sum(spend_count) as spends from gone where template_id is not null group by template_id),
+             select template_id, count(*) as programs, sum(spend_count) as spends from gone
+               where template_id is not null group by template_id),
            without_programs as (
-             delete from program_templates t using fewer where t.id = fewer.template_id and t.program_count = fewer.programs)
-           update program_templates t set program_count = t.program_count - fewer.programs, spend_count = t.spend_count - fewer.spends
+             delete from program_templates t using fewer
+               where t.id = fewer.template_id and t.program_count = fewer.programs)
+           update program_templates t
+             set program_count = t.program_count - fewer.programs,
+               spend_count = t.spend_count - fewer.spends
              from fewer where t.id = fewer.template_id and t.program_count > fewer.programs`,
     values: [hashes.map((hash) => Buffer.from(hash))],
   });
@@ -103,11 +109,14 @@ async function moveFirst(client: ClientBase, seen: readonly SeenProgram[], { set
   if (settled.length === 0 || seen.length === 0) return;
   const { hashes, transactions, indexes, times, areBare } = columnsOfPlaces(seen);
   await client.query(
-    `update programs p set transaction_id = seen.transaction_id, index = seen.index, first_seen = seen.first_seen, is_bare = seen.is_bare
-       from unnest($1::bytea[], $2::bigint[], $3::integer[], $4::bigint[], $5::boolean[], $6::bigint[])
+    `update programs p set transaction_id = seen.transaction_id, index = seen.index,
+      first_seen = seen.first_seen, is_bare = seen.is_bare
+       from unnest($1::bytea[], $2::bigint[], $3::integer[], $4::bigint[],
+         $5::boolean[], $6::bigint[])
             seen (hash, transaction_id, index, first_seen, is_bare, chain_index),
             transactions t
-      where p.hash = seen.hash and t.id = p.transaction_id and t.accepting_index > seen.chain_index`,
+      where p.hash = seen.hash and t.id = p.transaction_id
+        and t.accepting_index > seen.chain_index`,
     [hashes, transactions, indexes, times, areBare, seen.map(({ first }) => first.chainBlock.index)],
   );
 }
@@ -147,7 +156,8 @@ export async function writeTemplates(client: ClientBase, seen: readonly SeenProg
            moved as (
              update program_templates t set first_seen = seen.first_seen from seen
               where t.template = seen.template and t.first_seen > seen.first_seen)
-           insert into program_templates (template, program_count, spend_count, covenant_count, first_seen)
+           insert into program_templates (template, program_count, spend_count,
+             covenant_count, first_seen)
            select seen.template, 0, 0, 0, seen.first_seen from seen
             where not exists (select from program_templates t where t.template = seen.template)`,
     values: [[...templates.keys()].map((name) => Buffer.from(fromHex(name))), [...templates.values()]],
@@ -164,19 +174,23 @@ export async function writePrograms(client: ClientBase, seen: readonly SeenProgr
   await client.query({
     name: 'write-programs',
     text: `with seen as (
-             select * from unnest($1::bytea[], $2::bigint[], $3::integer[], $4::bigint[], $5::boolean[], $6::integer[], $7::smallint[], $8::bytea[],
+             select * from unnest($1::bytea[], $2::bigint[], $3::integer[], $4::bigint[],
+                                  $5::boolean[], $6::integer[], $7::smallint[], $8::bytea[],
                                   $9::bigint[], $10::bytea[])
-               seen (hash, transaction_id, index, first_seen, is_bare, length, uses, template, script_id, kcc_template)),
+               seen (hash, transaction_id, index, first_seen, is_bare, length, uses, template,
+                 script_id, kcc_template)),
            written as (
-             insert into programs (transaction_id, first_seen, spend_count, script_id, template_id, index, length, uses, is_bare, hash, kcc_template)
-             select seen.transaction_id, seen.first_seen, 0, seen.script_id, t.id, seen.index, seen.length, seen.uses, seen.is_bare, seen.hash,
-                    seen.kcc_template
+             insert into programs (transaction_id, first_seen, spend_count, script_id, template_id,
+               index, length, uses, is_bare, hash, kcc_template)
+             select seen.transaction_id, seen.first_seen, 0, seen.script_id, t.id, seen.index,
+                    seen.length, seen.uses, seen.is_bare, seen.hash, seen.kcc_template
                from seen left join program_templates t on t.template = seen.template
              on conflict (hash) do update set script_id = excluded.script_id
               where programs.script_id is null and excluded.script_id is not null
              returning template_id, xmax = 0 as is_new)
            update program_templates t set program_count = t.program_count + added.programs
-             from (select template_id, count(*) as programs from written where is_new group by template_id) added
+             from (select template_id, count(*) as programs from written where is_new
+               group by template_id) added
             where t.id = added.template_id`,
     values: [
       hashes,
@@ -203,7 +217,8 @@ async function writeCounts(client: ClientBase, counts: ReadonlyMap<string, numbe
                from unnest($1::bytea[], $2::bigint[]) spent (hash, count) where p.hash = spent.hash
              returning p.template_id, spent.count)
            update program_templates t set spend_count = t.spend_count + spent.count
-             from (select template_id, sum(count)::bigint as count from changed group by template_id) spent
+             from (select template_id, sum(count)::bigint as count from changed
+               group by template_id) spent
             where t.id = spent.template_id`,
     values: [changed.map(([hash]) => Buffer.from(fromHex(hash))), changed.map(([, count]) => count)],
   });
@@ -216,7 +231,8 @@ async function writeHours(client: ClientBase, hours: readonly HourDelta[]): Prom
     text: `insert into program_use_hours (hour, use, spends, fees)
            select * from unnest($1::integer[], $2::smallint[], $3::bigint[], $4::numeric[])
            on conflict (hour, use) do update set
-             spends = program_use_hours.spends + excluded.spends, fees = program_use_hours.fees + excluded.fees`,
+             spends = program_use_hours.spends + excluded.spends,
+               fees = program_use_hours.fees + excluded.fees`,
     values: columnsOf(hours, 'hour', 'use', 'spends', 'fees'),
   });
 }

@@ -16,9 +16,11 @@ const SCRIPTS_AT_ONCE = 1_000;
 
 const CREATE_TABLES = `
   create temporary table found_reveals (
-    transaction_id bigint, index integer, chain_index bigint, position integer, chain_time bigint, fee bigint, covenant_id bytea,
-    hash bytea, template bytea, kcc_template bytea, length integer, uses smallint);
-  create temporary table found_bare (script_id bigint, hash bytea, template bytea, kcc_template bytea, length integer, uses smallint);`;
+    transaction_id bigint, index integer, chain_index bigint, position integer, chain_time bigint,
+    fee bigint, covenant_id bytea, hash bytea, template bytea, kcc_template bytea, length integer,
+    uses smallint);
+  create temporary table found_bare (script_id bigint, hash bytea, template bytea,
+    kcc_template bytea, length integer, uses smallint);`;
 
 export const DROP_FOUND = 'drop table if exists found_reveals, found_bare';
 
@@ -48,9 +50,11 @@ async function findReveals(client: ClientBase, revealing: KeySet | undefined): P
     });
     if (found.length === 0) continue;
     await client.query(
-      `insert into found_reveals (transaction_id, index, chain_index, position, chain_time, fee, covenant_id, hash, template, kcc_template, length, uses)
-       select * from unnest($1::bigint[], $2::integer[], $3::bigint[], $4::integer[], $5::bigint[], $6::bigint[], $7::bytea[], $8::bytea[], $9::bytea[],
-                            $10::bytea[], $11::integer[], $12::smallint[])`,
+      `insert into found_reveals (transaction_id, index, chain_index, position, chain_time, fee,
+        covenant_id, hash, template, kcc_template, length, uses)
+       select * from unnest($1::bigint[], $2::integer[], $3::bigint[], $4::integer[], $5::bigint[],
+                            $6::bigint[], $7::bytea[], $8::bytea[], $9::bytea[], $10::bytea[],
+                            $11::integer[], $12::smallint[])`,
       [
         found.map(({ transaction }) => transaction),
         found.map(({ input }) => input),
@@ -79,7 +83,8 @@ export interface BareScript extends ProgramDescription {
  * not.
  */
 export async function* bareScriptPages(db: Queryable): AsyncGenerator<BareScript[]> {
-  const select = `select id, script from scripts where type = 'nonstandard' and version = 0 and id > $1 order by id limit ${SCRIPTS_AT_ONCE}`;
+  const select = `select id, script from scripts
+    where type = 'nonstandard' and version = 0 and id > $1 order by id limit ${SCRIPTS_AT_ONCE}`;
   for await (const page of pagesByKey<{ id: bigint; script: Buffer }>(db, select, -1n)) {
     const found = page.map((row) => ({ ...row, ...describeProgram(row.script) })).filter(({ uses }) => uses !== 0);
     if (found.length > 0) yield found;
@@ -90,7 +95,8 @@ async function findBareScripts(client: ClientBase): Promise<void> {
   for await (const found of bareScriptPages(client)) {
     await client.query(
       `insert into found_bare (script_id, hash, template, kcc_template, length, uses)
-       select * from unnest($1::bigint[], $2::bytea[], $3::bytea[], $4::bytea[], $5::integer[], $6::smallint[])`,
+       select * from unnest($1::bigint[], $2::bytea[], $3::bytea[], $4::bytea[], $5::integer[],
+         $6::smallint[])`,
       [
         found.map(({ id }) => id),
         found.map(({ hash }) => toBuffer(hash)),
@@ -159,7 +165,8 @@ export const FIRSTS = `
 /** The fee of a transaction counts once for each family. */
 export const HOURS = `
   select hour, use, sum(spends)::bigint as spends, sum(fee) as fees
-    from (select (chain_time / 3600000)::integer as hour, use, transaction_id, fee, count(*) as spends
+    from (select (chain_time / 3600000)::integer as hour, use, transaction_id, fee,
+      count(*) as spends
             from spends cross join unnest('{1, 2, 4, 8, 16, 32}'::smallint[]) use
            where uses & use <> 0
            group by 1, use, transaction_id, fee) by_transaction
@@ -174,12 +181,16 @@ const INSERT_TEMPLATES = `
 const INSERT_PROGRAMS = `
   with ${SPENDS},
   seen as (
-    select hash, template, kcc_template, length, uses, transaction_id, index, chain_index, position, chain_time, false as is_bare from found_reveals
+    select hash, template, kcc_template, length, uses, transaction_id, index, chain_index, position,
+      chain_time, false as is_bare from found_reveals
     union all
-    select hash, template, kcc_template, length, uses, transaction_id, index, chain_index, position, chain_time, true from bare_outputs),
+    select hash, template, kcc_template, length, uses, transaction_id, index, chain_index, position,
+      chain_time, true from bare_outputs),
   ${FIRSTS}
-  insert into programs (transaction_id, first_seen, spend_count, script_id, template_id, index, length, uses, is_bare, hash, kcc_template)
-  select f.transaction_id, f.chain_time, coalesce(counts.spends, 0), bare.script_id, t.id, f.index, f.length, f.uses, f.is_bare, f.hash, f.kcc_template
+  insert into programs (transaction_id, first_seen, spend_count, script_id, template_id, index,
+    length, uses, is_bare, hash, kcc_template)
+  select f.transaction_id, f.chain_time, coalesce(counts.spends, 0), bare.script_id, t.id, f.index,
+    f.length, f.uses, f.is_bare, f.hash, f.kcc_template
     from firsts f
     left join counts using (hash)
     left join program_templates t using (template)
@@ -188,11 +199,14 @@ const INSERT_PROGRAMS = `
 
 const COUNT_TEMPLATES = `
   with counted as (
-    select template_id, count(*) as programs, sum(spend_count)::bigint as spends, min(first_seen) as first_seen
+    select template_id, count(*) as programs, sum(spend_count)::bigint as spends,
+      min(first_seen) as first_seen
       from programs where template_id is not null group by template_id),
   -- Scripts that no accepted transaction has.
-  unused as (delete from program_templates t where not exists (select from programs p where p.template_id = t.id))
-  update program_templates t set program_count = c.programs, spend_count = c.spends, first_seen = c.first_seen
+  unused as (delete from program_templates t
+    where not exists (select from programs p where p.template_id = t.id))
+  update program_templates t
+    set program_count = c.programs, spend_count = c.spends, first_seen = c.first_seen
     from counted c where c.template_id = t.id`;
 
 const INSERT_HOURS = `

@@ -18,9 +18,11 @@ const SCRIPTS_AT_ONCE = 1_000;
 
 const verifyTemplates = faultsOf(`
   with stored as (
-    select id, encode(template, 'hex') as template, program_count as programs, spend_count::numeric as spends, first_seen from program_templates),
+    select id, encode(template, 'hex') as template, program_count as programs,
+      spend_count::numeric as spends, first_seen from program_templates),
   expected as (
-    select template_id as id, count(*) as programs, sum(spend_count) as spends, min(first_seen) as first_seen
+    select template_id as id, count(*) as programs, sum(spend_count) as spends,
+      min(first_seen) as first_seen
       from programs where template_id is not null group by template_id)
   select format('template %s has %s programs with %s spends since %s, but its row says %s with %s since %s', coalesce(s.template, id::text), e.programs,
                 e.spends, e.first_seen, s.programs, s.spends, s.first_seen) as fault
@@ -62,15 +64,19 @@ const FOUND = `
 const SELECT_WRONG_PROGRAMS = `
   with ${FOUND},
   seen as (
-    select hash, transaction_id, index, chain_index, position, chain_time, false as is_bare from found_reveals
+    select hash, transaction_id, index, chain_index, position, chain_time, false as is_bare
+      from found_reveals
     union all
     select hash, transaction_id, index, chain_index, position, chain_time, true from bare_outputs),
   ${FIRSTS},
-  expected as (select f.*, coalesce(counts.spends, 0) as spends from firsts f left join counts using (hash))
+  expected as (select f.*, coalesce(counts.spends, 0) as spends from firsts f
+    left join counts using (hash))
   select format('program %s: %s', encode(p.hash, 'hex'), case
            when e.hash is null then 'nothing reveals or creates it'
-           when p.spend_count <> e.spends then format('%s inputs spend it, but its row says %s', e.spends, p.spend_count)
-           else format('transaction %s (%s) was the first, but its row says %s (%s)', e.transaction_id, e.index, p.transaction_id, p.index) end) as fault
+           when p.spend_count <> e.spends
+             then format('%s inputs spend it, but its row says %s', e.spends, p.spend_count)
+           else format('transaction %s (%s) was the first, but its row says %s (%s)',
+             e.transaction_id, e.index, p.transaction_id, p.index) end) as fault
     from programs p left join expected e on e.hash = p.hash
    where case when $1
            then (p.spend_count, p.transaction_id, p.index, p.is_bare, p.first_seen) is distinct from

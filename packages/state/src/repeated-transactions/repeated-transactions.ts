@@ -28,15 +28,19 @@ const COUNT = `
     from added
    cross join lateral (
      select count(*) as blocks from (
-       select from block_transactions bt where bt.transaction_id = added.id limit ${MAX_UNCOUNTED} + added.blocks) contained) found
-   where found.blocks > ${MAX_UNCOUNTED} and not exists (select from repeated_transactions r where r.transaction_id = added.id)`;
+       select from block_transactions bt where bt.transaction_id = added.id
+         limit ${MAX_UNCOUNTED} + added.blocks) contained) found
+   where found.blocks > ${MAX_UNCOUNTED}
+     and not exists (select from repeated_transactions r where r.transaction_id = added.id)`;
 
 const EXPECTED = `
-  select transaction_id, count(*) as block_count from block_transactions group by transaction_id having count(*) > ${MAX_UNCOUNTED}`;
+  select transaction_id, count(*) as block_count from block_transactions group by transaction_id
+    having count(*) > ${MAX_UNCOUNTED}`;
 
 const SELECT_WRONG_COUNTS = `
   with expected as (${EXPECTED})
-  select format('transaction %s is in %s blocks, kept are %s', transaction_id, coalesce(e.block_count, 0), coalesce(s.block_count, 0)) as fault
+  select format('transaction %s is in %s blocks, kept are %s', transaction_id,
+    coalesce(e.block_count, 0), coalesce(s.block_count, 0)) as fault
     from expected e full join repeated_transactions s using (transaction_id)
    where e.block_count is distinct from s.block_count
    limit 20`;

@@ -46,20 +46,25 @@ interface RevealRow {
  */
 const selectReveals = (transactions: string, from = 't', where = 'true'): string => `
   with t as materialized (${transactions}),
-  accepted as materialized (${acceptedBy('select accepting_index from t')} and (a.id in (select id from t)) is true)
-  select i.transaction_id::float8 as transaction, i.index as input, accepted.chain_index::float8 as "chainIndex",
-    accepted.chain_time as "chainTime", accepted.position,
-    coalesce(t.fee, 0) as fee, case when t.variant = 0 then i.signature_script else b.signature_script end as "signatureScript", s.script,
+  accepted as materialized (${acceptedBy('select accepting_index from t')}
+    and (a.id in (select id from t)) is true)
+  select i.transaction_id::float8 as transaction, i.index as input,
+    accepted.chain_index::float8 as "chainIndex", accepted.chain_time as "chainTime",
+    accepted.position, coalesce(t.fee, 0) as fee, case when t.variant = 0 then i.signature_script
+      else b.signature_script end as "signatureScript", s.script,
     coalesce(o.covenant_id, u.covenant_id) as "covenantId"
   from ${from}
   join accepted on accepted.chain_index = t.accepting_index and accepted.transaction_id = t.id
   join transaction_inputs i on i.transaction_id = t.id
   join scripts s on s.id = i.script_id and s.type = 'scripthash'
-  left join transaction_variant_inputs b on b.transaction_id = t.id and b.variant = t.variant and b.index = i.index
+  left join transaction_variant_inputs b on b.transaction_id = t.id and b.variant = t.variant
+    and b.index = i.index
   left join transaction_outputs o
-    on o.transaction_id = i.previous_transaction_id and o.index = i.previous_index and o.covenant_id is not null
+    on o.transaction_id = i.previous_transaction_id and o.index = i.previous_index
+      and o.covenant_id is not null
   left join bootstrap_utxos u
-    on u.transaction_id = i.previous_transaction_id and u.index = i.previous_index and u.covenant_id is not null
+    on u.transaction_id = i.previous_transaction_id and u.index = i.previous_index
+      and u.covenant_id is not null
   where ${where}`;
 
 /** Yields what accepted transactions reveal, also programs that are not notable. */
@@ -70,7 +75,8 @@ export async function* readReveals(client: ClientBase, transactions: readonly bi
       // A chain without programs needs no more than the first condition.
       text: selectReveals(`
         select id, accepting_index, fee, accepted_variant as variant from transactions
-         where exists (select from programs) and id = any($1::bigint[]) and accepted_variant is not null`),
+         where exists (select from programs) and id = any($1::bigint[])
+           and accepted_variant is not null`),
       values: [transactions.slice(from, from + TRANSACTIONS_AT_ONCE)],
     });
     yield rows.flatMap(toReveal);
@@ -83,7 +89,8 @@ export async function readSettled(client: ClientBase, settled: readonly SettledV
     name: 'settled-reveals',
     text: `${selectReveals(`
              select t.id, t.accepting_index, t.fee, settled.variant
-               from unnest($1::bigint[], $2::integer[]) settled (id, variant) join transactions t on t.id = settled.id`)}
+               from unnest($1::bigint[], $2::integer[]) settled (id, variant)
+                 join transactions t on t.id = settled.id`)}
             order by accepted.chain_index, accepted.position, i.index`,
     values: columnsOf(settled, 'transaction', 'variant'),
   });
@@ -123,13 +130,17 @@ export async function* revealPages(db: Queryable, keys?: KeySet): AsyncGenerator
 
 /** The P2SH inputs of accepted variants among `next`. */
 const FOUND = `
-  select i.transaction_id, i.index, case when t.accepted_variant = 0 then i.bytes else octet_length(b.signature_script) end as bytes
+  select i.transaction_id, i.index, case when t.accepted_variant = 0 then i.bytes
+    else octet_length(b.signature_script) end as bytes
     from next i
-   cross join lateral (select from scripts where id = i.script_id and type = 'scripthash' offset 0) s
+   cross join lateral (select from scripts
+     where id = i.script_id and type = 'scripthash' offset 0) s
    cross join lateral (
      select id, accepted_variant from transactions
-      where id = i.transaction_id and accepting_index is not null and accepted_variant is not null offset 0) t
-    left join transaction_variant_inputs b on b.transaction_id = t.id and b.variant = t.accepted_variant and b.index = i.index`;
+      where id = i.transaction_id and accepting_index is not null and accepted_variant is not null
+        offset 0) t
+    left join transaction_variant_inputs b on b.transaction_id = t.id
+      and b.variant = t.accepted_variant and b.index = i.index`;
 
 const INPUTS =
   'select transaction_id, index, script_id, octet_length(signature_script) as bytes from transaction_inputs';
@@ -143,8 +154,10 @@ async function* findInputs(db: Queryable): AsyncGenerator<Measured[]> {
       `with next as materialized (
          ${INPUTS} where (transaction_id, index) > ($1, $2) order by transaction_id, index limit ${INPUTS_AT_ONCE}),
        found as (${FOUND})
-       select last.transaction_id::float8 as last, last.index as "lastInput", found.transaction_id::float8 as transaction, found.index as input, found.bytes
-         from (select transaction_id, index from next order by transaction_id desc, index desc limit 1) last left join found on true
+       select last.transaction_id::float8 as last, last.index as "lastInput",
+         found.transaction_id::float8 as transaction, found.index as input, found.bytes
+         from (select transaction_id, index from next order by transaction_id desc, index desc
+           limit 1) last left join found on true
         order by found.transaction_id, found.index`,
       [after.transaction, after.input],
     );
@@ -162,7 +175,8 @@ async function* findInputsOf(db: Queryable, keys: KeySet): AsyncGenerator<Measur
     const { rows } = await db.query<Measured>({
       name: 'find-inputs-of',
       text: `with next as materialized (${INPUTS} where transaction_id = any($1::bigint[]))
-             select transaction_id::float8 as transaction, index as input, bytes from (${FOUND}) found order by transaction_id, index`,
+             select transaction_id::float8 as transaction, index as input, bytes
+               from (${FOUND}) found order by transaction_id, index`,
       values: [page],
     });
     yield rows;

@@ -113,7 +113,8 @@ async function rebuildUtxos(client: ClientBase): Promise<void> {
          from transactions t join chain_blocks c on c.index = t.accepting_index
         where c.index > (select max(chain_index) from bootstrap_blocks)),
      ${UNSPENT}
-     insert into utxos (transaction_id, index, script_id, amount, block_daa_score, is_coinbase, covenant_id) select * from unspent`,
+     insert into utxos (transaction_id, index, script_id, amount, block_daa_score, is_coinbase,
+       covenant_id) select * from unspent`,
   );
 }
 
@@ -124,9 +125,11 @@ async function readCreated(client: ClientBase, transactions: readonly bigint[]):
   const { rows } = await client.query<StoredUtxo>({
     name: 'removed-utxos',
     text: `select u.transaction_id::float8 as transaction, u.index, u.script_id::float8 as script, u.amount,
-                  u.block_daa_score as "blockDaaScore", u.is_coinbase as "isCoinbase", u.covenant_id as "covenantId"
+                  u.block_daa_score as "blockDaaScore", u.is_coinbase as "isCoinbase",
+                  u.covenant_id as "covenantId"
              from transaction_outputs o
-             join utxos u on u.script_id = o.script_id and u.transaction_id = o.transaction_id and u.index = o.index
+             join utxos u on u.script_id = o.script_id and u.transaction_id = o.transaction_id
+               and u.index = o.index
             where o.transaction_id = any($1::bigint[])`,
     values: [transactions],
   });
@@ -141,15 +144,20 @@ interface BareColumns {
 async function readSpent(client: ClientBase, transactions: readonly bigint[]): Promise<(Utxo & BareColumns)[]> {
   const { rows } = await client.query<StoredUtxo & BareColumns>({
     name: 'removed-spends',
-    text: `select i.previous_transaction_id::float8 as transaction, i.previous_index::integer as index, i.script_id::float8 as script, i.amount,
-                  coalesce(u.block_daa_score, c.daa_score) as "blockDaaScore", coalesce(u.is_coinbase, p.subnetwork_id = 1) as "isCoinbase",
-                  coalesce(u.covenant_id, o.covenant_id) as "covenantId", bare.hash as "bareProgram", bare.uses as "bareUses"
+    text: `select i.previous_transaction_id::float8 as transaction,
+                  i.previous_index::integer as index, i.script_id::float8 as script, i.amount,
+                  coalesce(u.block_daa_score, c.daa_score) as "blockDaaScore",
+                  coalesce(u.is_coinbase, p.subnetwork_id = 1) as "isCoinbase",
+                  coalesce(u.covenant_id, o.covenant_id) as "covenantId",
+                  bare.hash as "bareProgram", bare.uses as "bareUses"
              from unnest($1::bigint[]) removed (id)
              join transaction_inputs i on i.transaction_id = removed.id
-             left join bootstrap_utxos u on u.transaction_id = i.previous_transaction_id and u.index = i.previous_index
+             left join bootstrap_utxos u on u.transaction_id = i.previous_transaction_id
+               and u.index = i.previous_index
              left join transactions p on p.id = i.previous_transaction_id
              left join transaction_outputs o
-               on o.transaction_id = i.previous_transaction_id and o.index = i.previous_index and o.covenant_id is not null
+               on o.transaction_id = i.previous_transaction_id and o.index = i.previous_index
+                 and o.covenant_id is not null
              left join programs bare on bare.script_id = i.script_id
              left join chain_blocks c on c.index = p.accepting_index
             where i.previous_transaction_id <> all($1::bigint[])`,
@@ -163,8 +171,10 @@ async function acceptAgain(client: ClientBase, utxos: readonly Utxo[]): Promise<
   await client.query({
     name: 'accept-utxos-again',
     text: `update utxos u set block_daa_score = accepted.block_daa_score
-             from unnest($1::bigint[], $2::bigint[], $3::integer[], $4::bigint[]) accepted (script_id, transaction_id, index, block_daa_score)
-            where u.script_id = accepted.script_id and u.transaction_id = accepted.transaction_id and u.index = accepted.index`,
+             from unnest($1::bigint[], $2::bigint[], $3::integer[],
+               $4::bigint[]) accepted (script_id, transaction_id, index, block_daa_score)
+            where u.script_id = accepted.script_id and u.transaction_id = accepted.transaction_id
+              and u.index = accepted.index`,
     values: columnsOf(utxos, 'script', 'transaction', 'index', 'blockDaaScore'),
   });
 }
@@ -184,14 +194,18 @@ async function spend(client: ClientBase, outpoints: readonly Outpoint[]): Promis
   const { rows } = await client.query<SpentRow>({
     name: 'spend-utxos',
     text: `with spent as (
-             delete from utxos u using unnest($1::bigint[], $2::bigint[], $3::integer[]) spent (script_id, transaction_id, index)
-              where u.script_id = spent.script_id and u.transaction_id = spent.transaction_id and u.index = spent.index
+             delete from utxos u using unnest($1::bigint[], $2::bigint[],
+               $3::integer[]) spent (script_id, transaction_id, index)
+              where u.script_id = spent.script_id and u.transaction_id = spent.transaction_id
+                and u.index = spent.index
              returning u.transaction_id, u.index, u.script_id, u.amount, u.covenant_id)
-           select count(*)::integer as count, null::float8 as transaction, null::integer as index, null::bigint as amount,
-                  null::bytea as "covenantId", null::bytea as "bareProgram", null::smallint as "bareUses"
+           select count(*)::integer as count, null::float8 as transaction, null::integer as index,
+                  null::bigint as amount, null::bytea as "covenantId", null::bytea as "bareProgram",
+                  null::smallint as "bareUses"
              from spent
            union all
-           select null, spent.transaction_id::float8, spent.index, spent.amount, spent.covenant_id, p.hash, p.uses
+           select null, spent.transaction_id::float8, spent.index, spent.amount,
+             spent.covenant_id, p.hash, p.uses
              from spent left join programs p on p.script_id = spent.script_id
             where spent.covenant_id is not null or p.hash is not null`,
     values: columnsOf(outpoints, 'script', 'transaction', 'index'),

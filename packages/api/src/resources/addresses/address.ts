@@ -56,7 +56,8 @@ const addressDetails = z
 const timeOf = (end: 'min' | 'max', scriptId: RawBuilder<unknown>): RawBuilder<number | null> => sql`(
   select containing."blockTime"
   from transactions ${joinAccepting} cross join lateral (${containing}) containing
-  where transactions.id = (select ${sql.raw(end)}(transaction_id) from script_deltas where script_id = ${scriptId}))`;
+  where transactions.id = (select ${sql.raw(end)}(transaction_id) from script_deltas
+    where script_id = ${scriptId}))`;
 
 type AddressDetails = z.infer<typeof addressDetails>;
 
@@ -127,7 +128,8 @@ const detailsOfAddresses = statementsBy(
     tables: {
       requested: sql`
         select requested.address, requested.position, scripts.id as script_id
-        from ${requestedAddresses(parameter)} left join scripts on scripts.address = requested.address`,
+        from ${requestedAddresses(parameter)}
+          left join scripts on scripts.address = requested.address`,
       unmerged: unmergedCounts(sql`select script_id from requested`),
     },
     body: jsonBuildObject({
@@ -146,7 +148,8 @@ const detailsOfAddresses = statementsBy(
           from requested
           left join balances on balances.script_id = requested.script_id
           left join unmerged on unmerged.script_id = requested.script_id
-          cross join lateral (select ${timeOf('min', sql`requested.script_id`)} as seen offset 0) first
+          cross join lateral (select ${timeOf('min', sql`requested.script_id`)} as seen
+            offset 0) first
           order by requested.position`,
       ),
       ...(withTags && {

@@ -12,9 +12,11 @@ export const joinAmounts = (scriptId: RawBuilder<unknown>): RawBuilder<unknown> 
   const sumOf = (table: 'input' | 'output', joins = sql``, condition = sql``): RawBuilder<unknown> => sql`(
     select coalesce(sum(${sql.ref(`${table}.amount`)}), 0)
     from ${sql.table(`transaction_${table}s`)} ${sql.ref(table)} ${joins}
-    where ${sql.ref(`${table}.transaction_id`)} = transactions.id and ${sql.ref(`${table}.script_id`)} = ${scriptId} ${condition})`;
+    where ${sql.ref(`${table}.transaction_id`)} = transactions.id
+      and ${sql.ref(`${table}.script_id`)} = ${scriptId} ${condition})`;
   return sql`cross join lateral (
     select ${sumOf('output')} as received,
-      case when ${isAccepted()} then ${sumOf('input')} else ${sumOf('input', joinPrevious, sql`and ${utxoExists}`)} end as sent
+      case when ${isAccepted()} then ${sumOf('input')}
+        else ${sumOf('input', joinPrevious, sql`and ${utxoExists}`)} end as sent
     offset 0) amounts`;
 };

@@ -106,42 +106,51 @@ export const historyOfBalance = statementsBy(
       tables: {
         script: sql`select ${scriptIdOf(parameter)} as id`,
         range: sql`
-          select balance, last, last_listed, greatest(first, last_listed - ${sql.lit(MAX_INTERVALS - 1)}) as first
+          select balance, last, last_listed,
+            greatest(first, last_listed - ${sql.lit(MAX_INTERVALS - 1)}) as first
           from (
             select balance, first, last, least(last, ${numberOf(hourBeforeEnd)} - 1) as last_listed
             from (
               select balances.balance, ${numberOf(sql`(sink.chain_time / ${HOUR_MS})::int`)} as last,
-                (select ${numberOf(sql`hour`)} from balance_changes where ${ofScript} order by hour limit 1) as first
+                (select ${numberOf(sql`hour`)} from balance_changes where ${ofScript} order by hour
+                  limit 1) as first
               from balances
-              cross join (select chain_time from chain_blocks where index = (select chain_index from checkpoint)) sink
+              cross join (select chain_time from chain_blocks
+                where index = (select chain_index from checkpoint)) sink
               where script_id = (select id from script)
             ) whole
             where first is not null
           ) listed`,
         gap: sql`
-          select lower.timestamp as "from", upper.timestamp as "to", lower.chain_time as after, upper.chain_time as before
+          select lower.timestamp as "from", upper.timestamp as "to", lower.chain_time as after,
+            upper.chain_time as before
           from ${joinedGaps} join range on upper.chain_time > ${startOf(sql`range.first`)}
           order by upper.index`,
         // The balance changes only at some intervals, and is the same at the ends of those up to
         // the next one.
         step: sql`
-          select greatest(changes.number, range.first) as first, lag(changes.number, 1, range.last + 1) over newest_first - 1 as last,
+          select greatest(changes.number, range.first) as first,
+            lag(changes.number, 1, range.last + 1) over newest_first - 1 as last,
             (balance - coalesce(sum(change) over newest_first, 0))::text as balance
           from range cross join (
-            select ${numberOf(sql`hour`)} as number, ${interval === 'hour' ? sql`change` : sql`sum(change) as change`}
+            select ${numberOf(sql`hour`)} as number,
+              ${interval === 'hour' ? sql`change` : sql`sum(change) as change`}
             from balance_changes
             where ${ofScript} and hour >= (
               select coalesce(
-                (select hour from balance_changes where ${ofScript} and hour < first_hour order by hour desc limit 1), first_hour)
+                (select hour from balance_changes where ${ofScript} and hour < first_hour
+                  order by hour desc limit 1), first_hour)
               from (select ${firstHour(sql`first`)} as first_hour from range) beginning)
             ${interval === 'hour' ? sql`` : sql`group by 1`}
           ) changes
-          window newest_first as (order by number desc rows between unbounded preceding and 1 preceding)`,
+          window newest_first as (order by number desc rows between unbounded preceding
+            and 1 preceding)`,
         history: sql`
           select coalesce(json_agg(listed), '[]') as list from (
             select ${end} as timestamp, balance
             from (
-              select generate_series(step.first, least(step.last, range.last_listed)) as number, step.balance from step cross join range
+              select generate_series(step.first, least(step.last, range.last_listed)) as number,
+                step.balance from step cross join range
             ) numbered
             where not exists (select from gap where after < ${end} and ${end} <= before)
               and ${end} >= coalesce(${parameter('from', 'bigint')}, 0)

@@ -33,7 +33,8 @@ const balanceOfScript = new Statement(
   'balance',
   (parameter: ParameterOf<AddressParameters>) => ({
     body: jsonBuildObject({
-      balance: sql<string>`coalesce((select balance from balances where script_id = ${scriptIdOf(parameter)}), 0)::text`,
+      balance: sql<string>`coalesce((select balance from balances
+        where script_id = ${scriptIdOf(parameter)}), 0)::text`,
     }),
   }),
   { itemsOf: () => 1 },

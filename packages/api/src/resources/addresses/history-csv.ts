@@ -111,7 +111,11 @@ export function rowReader(index: IndexReader, address: string, given: HistoryFil
   const { where, filter } = filterBy(shape, sql`${minimum}::numeric`);
   const keysBelow = (key: bigint): RawBuilder<unknown> => sql`
     select distinct transaction_id from script_deltas
-    where ${sql.join([sql`script_id = ${scriptId}`, ...where, sql`transaction_id < ${key}`], sql` and `)}
+    where ${sql.join(
+      [sql`script_id = ${scriptId}`, ...where, sql`transaction_id < ${key}`],
+      sql`
+      and `,
+    )}
     order by transaction_id desc`;
   const order = { table: 'script_deltas', column: 'transaction_id', isBackward: false };
   const tables = {
@@ -127,13 +131,17 @@ export function rowReader(index: IndexReader, address: string, given: HistoryFil
         ${withTables}
         select page.key, encode(transactions.transaction_id, 'hex') as transaction_id,
           ${timeOf(sql`accepting.chain_time`)} as accepted_at,
-          (${isAccepted()})::text as is_accepted, (transactions.subnetwork_id = 1)::text as is_coinbase,
-          counted.sent::text as amount_sent_sompi, counted.received::text as amount_received_sompi,
-          (counted.received - counted.sent)::text as balance_change_sompi, encode(accepting.hash, 'hex') as accepting_block_hash,
+          (${isAccepted()})::text as is_accepted,
+          (transactions.subnetwork_id = 1)::text as is_coinbase,
+            counted.sent::text as amount_sent_sompi,
+            counted.received::text as amount_received_sompi,
+          (counted.received - counted.sent)::text as balance_change_sompi,
+            encode(accepting.hash, 'hex') as accepting_block_hash,
           ${timeOf(sql`containing."blockTime"`)} as block_time, counted.fee::text as fee_sompi,
           ${kasOf(sql`counted.sent`)} as amount_sent_kas, ${kasOf(sql`counted.received`)} as amount_received_kas,
           ${kasOf(sql`counted.received - counted.sent`)} as balance_change_kas, ${kasOf(sql`counted.fee`)} as fee_kas,
-          to_char(${utc(sql`accepting.chain_time`)}, 'YYYY-MM-DD HH24:MI:SS "UTC"') as "Koinly Date",
+          to_char(${utc(sql`accepting.chain_time`)},
+            'YYYY-MM-DD HH24:MI:SS "UTC"') as "Koinly Date",
           ${kasOf(sql`counted.received - counted.sent`)} as "Amount", 'KAS' as "Currency",
           case when transactions.subnetwork_id = 1 then 'mining' end as "Label",
           encode(transactions.transaction_id, 'hex') as "TxHash"

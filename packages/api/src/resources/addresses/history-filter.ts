@@ -64,21 +64,28 @@ const positionAt = (time: Value): Value => sql`(
  */
 export const timedTables = ({ from, to }: Record<'from' | 'to', Value>, scriptId: Value): Record<string, Value> => ({
   period: sql`
-    select case when ${from}::bigint is null then ${FIRST} else coalesce(${positionAt(from)}, ${BEYOND}) end as begins_at,
-      case when ${to}::bigint is null then ${BEYOND} else coalesce(${positionAt(to)}, ${BEYOND}) end as ends_at`,
+    select case when ${from}::bigint is null then ${FIRST}
+      else coalesce(${positionAt(from)}, ${BEYOND}) end as begins_at,
+      case when ${to}::bigint is null then ${BEYOND}
+        else coalesce(${positionAt(to)}, ${BEYOND}) end as ends_at`,
   bounds: sql`
     select begins_at, ends_at,
       case when begins_at = ${FIRST} then ${FIRST}
-        else coalesce((select highest_transaction - ${LATE_BY} from chain_blocks where index = begins_at), ${BEYOND}) end as first_key,
+        else coalesce((select highest_transaction - ${LATE_BY} from chain_blocks
+          where index = begins_at), ${BEYOND}) end as first_key,
       case when ends_at = ${BEYOND} then ${BEYOND}
-        else coalesce((select highest_transaction from chain_blocks where index = ends_at - 1), -1) end as last_key
+        else coalesce((select highest_transaction from chain_blocks where index = ends_at - 1),
+          -1) end as last_key
     from period`,
   timed: sql`
     select last_key, case when first_key = ${FIRST} then first_key else least(first_key, (
-      select min(accepted.key) from chain_blocks late cross join unnest(late.accepted_transactions) accepted (key)
-      where late.lowest_transaction < late.highest_transaction - ${LATE_BY} and late.lowest_transaction < first_key
+      select min(accepted.key) from chain_blocks late
+        cross join unnest(late.accepted_transactions) accepted (key)
+      where late.lowest_transaction < late.highest_transaction - ${LATE_BY}
+        and late.lowest_transaction < first_key
         and late.index >= begins_at and late.index < ends_at and accepted.key < first_key
-        and exists (select from script_deltas touch where touch.transaction_id = accepted.key and touch.script_id = ${scriptId} offset 0)
+        and exists (select from script_deltas touch
+          where touch.transaction_id = accepted.key and touch.script_id = ${scriptId} offset 0)
     )) end as first_key
     from bounds`,
 });
@@ -100,7 +107,8 @@ export function filterBy(shape: FilterShape, minimum: Value): HistoryConditions 
     filters.push(sql`exists (
       select from transactions
       where id = script_deltas.transaction_id
-        and accepting_index >= (select begins_at from period) and accepting_index < (select ends_at from period) offset 0)`);
+        and accepting_index >= (select begins_at from period)
+          and accepting_index < (select ends_at from period) offset 0)`);
   } else if (shape.acceptedOnly) {
     filters.push(
       sql`exists (select from transactions where id = script_deltas.transaction_id and ${isAccepted()} offset 0)`,
@@ -111,7 +119,8 @@ export function filterBy(shape: FilterShape, minimum: Value): HistoryConditions 
     filters.push(sql`exists (
       select from (
         select sum(one.amount_received - one.amount_sent) as change from script_deltas one
-        where one.transaction_id = script_deltas.transaction_id and one.script_id = (select id from script) offset 0) moved
+        where one.transaction_id = script_deltas.transaction_id
+          and one.script_id = (select id from script) offset 0) moved
       where ${sign} >= ${shape.hasMinimum ? sql`greatest(${minimum}, 1)` : sql`1`})`);
   }
   return {

@@ -120,7 +120,8 @@ const holderPage = statementsBy(
             tag,
           }),
           sql`
-            from page join balances on balances.script_id = page.key join scripts on scripts.id = page.key ${items}`,
+            from page join balances on balances.script_id = page.key
+              join scripts on scripts.id = page.key ${items}`,
         ),
         metadata,
         ...(withTags && { tags: tagsOfScripts(sql`select page.key as script_id from page ${items}`) }),

@@ -7,14 +7,16 @@ const ROOTS_OF_GIVEN = sql.raw(clusterRoots('cluster_members m where m.script_id
 
 /** Selects the tag that names an address itself; null without one. */
 export const ownTag = (address: RawBuilder<unknown>): RawBuilder<AddressTagJson | null> => sql`(
-  select to_json(tag) from (select address, name, link, labels from tags where tags.address = ${address}) tag)`;
+  select to_json(tag) from (select address, name, link, labels from tags
+    where tags.address = ${address}) tag)`;
 
 /**
  * Selects `clusters.id` of the cluster of a script; null without one. Faster than the SQL function
  * cluster_of in the rows of a statement.
  */
 export const clusterOf = (scriptId: RawBuilder<unknown>): RawBuilder<bigint | null> => sql`(
-  select above.root_id from (select ${scriptId} as script_id) given cross join lateral (${ROOTS_OF_GIVEN}) above)`;
+  select above.root_id from (select ${scriptId} as script_id) given
+    cross join lateral (${ROOTS_OF_GIVEN}) above)`;
 
 /**
  * Selects the tag of the cluster of a script. A cluster without a known owner has none. `offset 0`

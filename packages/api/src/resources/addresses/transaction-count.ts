@@ -12,7 +12,8 @@ import { type RawBuilder, sql } from 'kysely';
  */
 export function transactionCountOf(counted: RawBuilder<unknown>, scriptId: RawBuilder<unknown>): RawBuilder<number> {
   return sql`(coalesce(${counted}, 0)
-    + (select coalesce(sum(cardinality(array_positions(script_ids, ${scriptId}))), 0) from unmerged_touches))`;
+    + (select coalesce(sum(cardinality(array_positions(script_ids, ${scriptId}))), 0)
+      from unmerged_touches))`;
 }
 
 /**
@@ -22,6 +23,7 @@ export function transactionCountOf(counted: RawBuilder<unknown>, scriptId: RawBu
  */
 export function unmergedCounts(scriptIds: RawBuilder<unknown>): RawBuilder<unknown> {
   return sql`
-    select script_id, count(*) as transactions from unmerged_touches cross join unnest(script_ids) as script_id
+    select script_id, count(*) as transactions from unmerged_touches
+      cross join unnest(script_ids) as script_id
     where script_id in (${scriptIds}) group by script_id`;
 }

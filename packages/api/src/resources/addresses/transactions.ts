@@ -93,7 +93,9 @@ const transactionPage = statementsBy(
       cursorKey: sql`(
         select id from transactions
         where ${hasTransactionId('transactions', parameter('cursor', 'bytea'))} and exists (
-          select from script_deltas touch where touch.transaction_id = transactions.id and touch.script_id = ${scriptId} offset 0))`,
+          select from script_deltas touch
+            where touch.transaction_id = transactions.id and touch.script_id = ${scriptId}
+              offset 0))`,
     });
     return {
       ...parts,

@@ -82,7 +82,8 @@ export function findOutput(
   return sql`
     select o.transaction_id as key, o.index::bigint as index
     from transactions t cross join lateral (
-      select * from transaction_outputs where transaction_id = t.id and index = ${index} and index >> 4 = ${index} >> 4 offset 0) o
+      select * from transaction_outputs
+        where transaction_id = t.id and index = ${index} and index >> 4 = ${index} >> 4 offset 0) o
     where ${hasTransactionId('t', transactionId)} and ${condition}
     union
     select o.transaction_id, o.index
@@ -100,7 +101,8 @@ function findCursor(parameter: ParameterOf<UtxoPageParameters>, scriptId: RawBui
     union
     select i.previous_transaction_id, i.previous_index
     from pre_bootstrap_transactions t cross join lateral (
-      select * from transaction_inputs where previous_transaction_id = t.id and previous_index = ${index} offset 0) i
+      select * from transaction_inputs
+        where previous_transaction_id = t.id and previous_index = ${index} offset 0) i
     where t.transaction_id = ${transactionId} and i.script_id = ${scriptId}
     limit 1`;
 }
@@ -131,14 +133,16 @@ const utxoPage = statementsBy(
         select keys.*, keys.ordinality as position
         from unnest(${rowsOf(sql`
           select utxos from utxos where ${from} and script_id ${within} ${scriptId}
-          order by script_id ${order}, transaction_id ${order}, index ${order} limit ${limit} + 1`)})
+          order by script_id ${order}, transaction_id ${order}, index ${order}
+            limit ${limit} + 1`)})
           with ordinality as keys`,
       },
       body: jsonBuildObject({
         utxos: sql<z.infer<typeof restUtxo>[]>`(
         select coalesce(json_agg(listed), '[]') from (
           select
-            encode(coalesce(transactions.transaction_id, earlier.transaction_id), 'hex') as "transactionId",
+            encode(coalesce(transactions.transaction_id, earlier.transaction_id),
+              'hex') as "transactionId",
             page.index,
             page.amount::text as amount,
             page.block_daa_score::text as "blockDaaScore",
@@ -198,7 +202,8 @@ const utxosOfAddresses = new Statement('utxos of addresses', (parameter: Paramet
       select requested.address, requested.position, scripts.version, scripts.script, held.*
       from ${requestedAddresses(parameter)}
       join scripts on scripts.address = requested.address
-      cross join lateral (select * from utxos where script_id = scripts.id limit ${sql.lit(MAX_UTXOS + 1)}) held
+      cross join lateral (select * from utxos where script_id = scripts.id
+        limit ${sql.lit(MAX_UTXOS + 1)}) held
       limit ${sql.lit(MAX_UTXOS + 1)}`,
   },
   problem: sql<

@@ -44,7 +44,8 @@ const params = z
 type Scores = z.output<typeof params>;
 
 const blocksOf = ({ start, end }: Scores): RawBuilder<unknown> => sql`
-  select id from blocks where daa_score >= ${toStoredScore(start)} and daa_score <= ${toStoredScore(end)}
+  select id from blocks where daa_score >= ${toStoredScore(start)}
+    and daa_score <= ${toStoredScore(end)}
   order by daa_score, hash limit ${sql.lit(MAX_BLOCKS + 1)}`;
 
 /**

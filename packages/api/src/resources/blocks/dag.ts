@@ -42,7 +42,8 @@ const blocksOfWindow = statementsBy('dag', (parameter: ParameterOf<Parameters>, 
   const ends: Record<Window, RawBuilder<unknown>> = {
     range: sql`select ${parameter('from', 'bigint')} as first, ${parameter('to', 'bigint')} as last`,
     around: sql`
-        select greatest(daa_score - ${span} / 2, 0) as first, daa_score - ${span} / 2 + ${span} as last
+        select greatest(daa_score - ${span} / 2, 0) as first,
+          daa_score - ${span} / 2 + ${span} as last
         from blocks where hash = ${parameter('around', 'bytea')}`,
     latest: sql`
         select greatest(max(daa_score) - ${span}, 0) as first, max(daa_score) as last

@@ -86,7 +86,8 @@ async function* mergeSetsAbove(db: Db, aboveIndex: bigint, gap: Gap | undefined)
   const end = aboveIndex + CHAIN_BLOCKS_PER_READ;
   const highest = gap !== undefined && gap.after.index < end ? gap.after.index : end;
   const { rows } = await sql<MergeSetRow>`
-    select c.block_id as id, c.index, array_agg(m.id order by m.id = b.selected_parent_id desc, m.blue_work, m.hash) as merge_set
+    select c.block_id as id, c.index,
+      array_agg(m.id order by m.id = b.selected_parent_id desc, m.blue_work, m.hash) as merge_set
     from chain_blocks c
     join blocks b on b.id = c.block_id
     join blocks m on m.id = any(b.merge_set_blues || b.merge_set_reds)

@@ -55,7 +55,8 @@ const selectMiner: RawBuilder<MinerJson | null> = sql`(
   })}
   from (
     select extra_data_of(coinbase.payload) as extra
-    from block_transactions contained join transactions coinbase on coinbase.id = contained.transaction_id
+    from block_transactions contained
+      join transactions coinbase on coinbase.id = contained.transaction_id
     where contained.block_id = block.id and contained.index = 0 offset 0
   ) mined
   join scripts script on script.id = block.miner_script_id)`;
@@ -66,12 +67,14 @@ const selectMiner: RawBuilder<MinerJson | null> = sql`(
  */
 export const joinRewards = (windowBlueScores: RawBuilder<unknown>): RawBuilder<unknown> => sql`
   left join lateral (
-    select subsidy, fees, is_blue, is_rewarded from mergeset_rewards(block.merging_block_id, ${windowBlueScores}) earned
+    select subsidy, fees, is_blue, is_rewarded
+      from mergeset_rewards(block.merging_block_id, ${windowBlueScores}) earned
     where earned.block_id = block.id
   ) merged on block.selected_parent_id is not null
   left join lateral (
     select count(*) filter (where not is_blue) = cardinality(block.merge_set_reds) as are_known,
-      coalesce(sum(case when is_rewarded then subsidy + fees else fees end) filter (where not is_blue), 0) as amount
+      coalesce(sum(case when is_rewarded then subsidy + fees
+        else fees end) filter (where not is_blue), 0) as amount
     from mergeset_rewards(block.id, ${windowBlueScores})
   ) reds on block.is_chain_block`;
 
@@ -82,10 +85,13 @@ export const rewardFields: JsonFields<Rewards> = {
   subsidy: sql`block.subsidy::text`,
   fees: sql`merged.fees::text`,
   redReward: sql`(case when merged.fees is not null then ${redReward} end)::text`,
-  reward: sql`(case when merged.is_blue then case when merged.is_rewarded then merged.subsidy + merged.fees else 0 end + ${redReward}
+  reward: sql`(case when merged.is_blue then case when merged.is_rewarded
+    then merged.subsidy + merged.fees else 0 end + ${redReward}
     when not merged.is_blue then 0 end)::text`,
   rewardTransactionId: sql`(
     select encode(coinbase.transaction_id, 'hex')
-    from block_transactions contained join transactions coinbase on coinbase.id = contained.transaction_id
-    where contained.block_id = block.merging_block_id and contained.index = 0 and merged.fees is not null)`,
+    from block_transactions contained
+      join transactions coinbase on coinbase.id = contained.transaction_id
+    where contained.block_id = block.merging_block_id and contained.index = 0
+      and merged.fees is not null)`,
 };

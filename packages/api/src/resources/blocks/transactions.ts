@@ -37,10 +37,12 @@ interface Variant extends Parts {
 }
 
 const SOURCES = {
-  contained: sql`select transaction_id as key, index::bigint as position from block_transactions where block_id = (select id from block)`,
+  contained: sql`select transaction_id as key, index::bigint as position from block_transactions
+    where block_id = (select id from block)`,
   accepted: sql`
     select accepted.key, accepted.position from chain_blocks
-    cross join unnest(chain_blocks.accepted_transactions) with ordinality as accepted (key, position)
+    cross join unnest(chain_blocks.accepted_transactions)
+      with ordinality as accepted (key, position)
     where chain_blocks.block_id = (select id from block)`,
 };
 
@@ -54,7 +56,8 @@ const CURSORS = {
     select key, position from listed
     union all
     select accepted.key, accepted.position from removed_chain_blocks
-    cross join unnest(removed_chain_blocks.accepted_transactions) with ordinality as accepted (key, position)
+    cross join unnest(removed_chain_blocks.accepted_transactions)
+      with ordinality as accepted (key, position)
     where removed_chain_blocks.block_id = (select id from block)) known`,
 };
 
@@ -74,7 +77,9 @@ const transactionPage = statementsBy(
         ...(start !== 'first' && {
           cursor: sql`
             select (select position from ${CURSORS[relation]} where key in (
-              select id from transactions where ${hasTransactionId('transactions', parameter('cursor', 'bytea'))}) limit 1) as key`,
+              select id from transactions
+                where ${hasTransactionId('transactions', parameter('cursor', 'bytea'))})
+                  limit 1) as key`,
         }),
         page: boundByBytes(options.includePayload)(
           sql`

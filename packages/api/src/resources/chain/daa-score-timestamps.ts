@@ -64,12 +64,14 @@ const timesOfScores = new Statement('times of DAA scores', (parameter: Parameter
   const known = (condition: RawBuilder<unknown>, order: RawBuilder<unknown>) => {
     const ofTable = (table: RawBuilder<unknown>) => sql`(
       select daa_score, timestamp from ${table}
-      where below.daa_score is null and daa_score < above.daa_score and ${condition} order by ${order} limit 1)`;
+      where below.daa_score is null and daa_score < above.daa_score and ${condition}
+        order by ${order} limit 1)`;
     const ofNetwork = sql`unnest(
       ${parameter('knownScores', 'bigint[]')}, ${parameter('knownTimes', 'bigint[]')}) as known (daa_score, timestamp)`;
     return sql`
       left join lateral (
-        select * from (${ofTable(sql`pre_bootstrap_times`)} union all ${ofTable(ofNetwork)}) points order by ${order} limit 1
+        select * from (${ofTable(sql`pre_bootstrap_times`)} union all ${ofTable(ofNetwork)}) points
+          order by ${order} limit 1
       )`;
   };
   const [ascending, descending] = [sql`daa_score`, sql`daa_score desc`];
@@ -77,7 +79,8 @@ const timesOfScores = new Statement('times of DAA scores', (parameter: Parameter
     case
       when at.timestamp is not null then at.timestamp
       when lower.daa_score is null then upper.timestamp
-      when upper.daa_score is null then least(lower.timestamp + (requested.exact_score - lower.daa_score) * ${targetTime}, ${MAX_UINT64})
+      when upper.daa_score is null
+        then least(lower.timestamp + (requested.exact_score - lower.daa_score) * ${targetTime}, ${MAX_UINT64})
       when upper.timestamp <= lower.timestamp then lower.timestamp
       else lower.timestamp + trunc((upper.timestamp - lower.timestamp)::float8 * (
         ${nominalTime(sql`lower.daa_score`, sql`requested.score`)} / ${nominalTime(sql`lower.daa_score`, sql`upper.daa_score`)}))::bigint
@@ -85,14 +88,17 @@ const timesOfScores = new Statement('times of DAA scores', (parameter: Parameter
   return {
     tables: {
       requested: sql`
-        select * from unnest(${parameter('scores', 'numeric[]')}, ${parameter('storedScores', 'bigint[]')})
+        select * from unnest(${parameter('scores', 'numeric[]')},
+          ${parameter('storedScores', 'bigint[]')})
           with ordinality as requested (exact_score, score, position)`,
     },
     // During the first catch-up, scores above the sink are in the past, and must not be
     // extrapolated.
     problem: sql<string | null>`(
-      select 'catching up' from checkpoint join chain_blocks sink on sink.index = checkpoint.chain_index
-      where checkpoint.first_catch_up and exists (select from requested where score > sink.daa_score))`,
+      select 'catching up' from checkpoint
+        join chain_blocks sink on sink.index = checkpoint.chain_index
+      where checkpoint.first_catch_up
+        and exists (select from requested where score > sink.daa_score))`,
     body: jsonBuildObject({
       timestamps: sql<string[]>`(
         select coalesce(json_agg(timestamp), '[]') from (

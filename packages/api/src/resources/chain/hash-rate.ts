@@ -66,9 +66,11 @@ async function getWindow(db: Db, past: Past, network: Network, size: number) {
     with merged as (
       select b.blue_work, b.hash, b.timestamp
       from blocks b
-      where b.blue_work < ${past.blueWork} and b.blue_work >= ${leastBlueWork} and b.hash <> ${network.genesisHash} and exists (
+      where b.blue_work < ${past.blueWork} and b.blue_work >= ${leastBlueWork}
+        and b.hash <> ${network.genesisHash} and exists (
         select from chain_blocks c join blocks merging on merging.id = c.block_id
-        where c.block_id = b.merging_block_id and c.index <= ${past.chainIndex} and c.index > ${lowestIndex}
+        where c.block_id = b.merging_block_id and c.index <= ${past.chainIndex}
+          and c.index > ${lowestIndex}
           and merging.blue_score <= b.blue_score + ${mergedWithin}
         offset 0
       )
@@ -77,10 +79,12 @@ async function getWindow(db: Db, past: Past, network: Network, size: number) {
     ), more as (
       select b.blue_work, b.hash, b.timestamp
       from unnest(
-        ${past.more.map(({ id }) => id)}::bigint[], ${past.more.map(({ mergingBlueScore }) => mergingBlueScore)}::bigint[]
+        ${past.more.map(({ id }) => id)}::bigint[],
+          ${past.more.map(({ mergingBlueScore }) => mergingBlueScore)}::bigint[]
       ) as added (id, merging_blue_score)
       join blocks b on b.id = added.id
-      where b.blue_work >= ${leastBlueWork} and b.hash <> ${network.genesisHash} and added.merging_blue_score <= b.blue_score + ${mergedWithin}
+      where b.blue_work >= ${leastBlueWork} and b.hash <> ${network.genesisHash}
+        and added.merging_blue_score <= b.blue_score + ${mergedWithin}
     ), top as (
       select * from (select * from merged union all select * from more) as past
       order by blue_work desc, hash desc

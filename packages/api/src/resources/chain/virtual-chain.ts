@@ -40,7 +40,8 @@ const acceptedTransactionIds = z
  */
 async function listChain(db: Db, aboveIndex: bigint, gap: Gap | undefined) {
   const { rows } = await sql<{ index: bigint; hash: string; merged: number }>`
-    select c.index, encode(b.hash, 'hex') as hash, cardinality(b.merge_set_blues) + cardinality(b.merge_set_reds) as merged
+    select c.index, encode(b.hash, 'hex') as hash,
+      cardinality(b.merge_set_blues) + cardinality(b.merge_set_reds) as merged
     from chain_blocks c join blocks b on b.id = c.block_id
     where c.index > ${aboveIndex} ${gap ? sql`and c.index <= ${gap.after.index}` : sql``}
     order by c.index
@@ -66,18 +67,21 @@ async function loadAccepted({ db, slices }: Reading, aboveIndex: bigint, size: n
       select index, accepted_transactions
       from (
         select index, accepted_transactions,
-          sum(cardinality(accepted_transactions)) over (order by index) as accepted, row_number() over (order by index) as position
+          sum(cardinality(accepted_transactions)) over (order by index) as accepted,
+          row_number() over (order by index) as position
         from chain_blocks
         where index > ${aboveIndex} and index <= ${aboveIndex + BigInt(size)}
       ) as range
       where accepted <= ${MAX_ACCEPTED} or position = 1
     ), wanted as materialized (
       select within.index, accepted.key, accepted.position
-      from within cross join unnest(within.accepted_transactions) with ordinality as accepted (key, position)
+      from within cross join unnest(within.accepted_transactions)
+        with ordinality as accepted (key, position)
     ), found as materialized (
       select id, transaction_id from transactions where id = any(array(select key from wanted))
     ), joined as (
-      select wanted.index, encode(string_agg(found.transaction_id, '' order by wanted.position), 'hex') as ids
+      select wanted.index, encode(string_agg(found.transaction_id, ''
+        order by wanted.position), 'hex') as ids
       from wanted join found on found.id = wanted.key
       group by wanted.index
     )

@@ -25,14 +25,16 @@ const NOT_ACCEPTED = 'not accepted';
  * Tests whether a cursor that is no item names a transaction that is not accepted, or no longer.
  */
 const isNotAccepted = (id: RawBuilder<unknown>): RawBuilder<boolean> => sql`exists (
-  select from transactions where ${hasTransactionId('transactions', id)} and accepting_index is null)`;
+  select from transactions where ${hasTransactionId('transactions', id)}
+    and accepting_index is null)`;
 
 /** @param problem of the page, if it has a cursor */
 const problemOf = (problem: RawBuilder<string | null> | undefined, id: RawBuilder<unknown>) =>
   problem === undefined
     ? sql<string | null>`null`
     : sql<string | null>`
-      case when ${problem} is not null and ${isNotAccepted(id)} then ${sql.lit(NOT_ACCEPTED)} else ${problem} end`;
+      case when ${problem} is not null and ${isNotAccepted(id)} then ${sql.lit(NOT_ACCEPTED)}
+        else ${problem} end`;
 
 const problems = {
   ...pageProblems,
@@ -66,7 +68,8 @@ const covenantEventPage = statementsBy(
     const { items, metadata, problem } = eventParts(limit, start);
     return {
       problem: sql<string | null>`
-        case when not exists (select from covenant) then 'unknown' else ${problemOf(problem, id)} end`,
+        case when not exists (select from covenant) then 'unknown'
+          else ${problemOf(problem, id)} end`,
       tables: {
         covenant: sql`select id from covenants where covenant_id = ${parameter('covenantId', 'bytea')}`,
         ...(start !== 'first' && {
@@ -76,8 +79,10 @@ const covenantEventPage = statementsBy(
         }),
         ...eventTables(
           sql`
-            select covenant_events from covenant_events where ${from} and covenant_id ${within} ${covenant}
-            order by covenant_id ${order}, chain_index ${order}, position ${order} limit ${limit} + 1`,
+            select covenant_events from covenant_events
+              where ${from} and covenant_id ${within} ${covenant}
+            order by covenant_id ${order}, chain_index ${order}, position ${order}
+              limit ${limit} + 1`,
           limit,
         ),
       },
@@ -156,7 +161,8 @@ const newestEventPage = statementsBy(
         ...(start !== 'first' && {
           cursor: sql`
             select chain_index as key, position,
-              case when ${covenantId} is null then ${start === 'before' ? MAX_KEY : sql`0`} else covenant_id end as covenant
+              case when ${covenantId} is null then ${start === 'before' ? MAX_KEY : sql`0`}
+                else covenant_id end as covenant
             from covenant_events
             where transaction_id = ${transactionKey(id)} and (
               ${covenantId} is null or covenant_id = (select id from covenants where covenant_id = ${covenantId}))
@@ -165,7 +171,8 @@ const newestEventPage = statementsBy(
         ...eventTables(
           sql`
             select covenant_events from covenant_events ${from}
-            order by chain_index ${order}, position ${order}, covenant_id ${order} limit ${limit} + 1`,
+            order by chain_index ${order}, position ${order}, covenant_id ${order}
+              limit ${limit} + 1`,
           limit,
         ),
       },

@@ -137,7 +137,8 @@ const covenantPage = statementsBy(
       ...(choice === 'path'
         ? {
             problem: sql<string | null>`
-              case when ${template} is null then ${sql.lit(UNKNOWN_TEMPLATE)} else ${problem ?? sql`null`} end`,
+              case when ${template} is null then ${sql.lit(UNKNOWN_TEMPLATE)}
+                else ${problem ?? sql`null`} end`,
           }
         : problem !== undefined && { problem }),
       body: jsonBuildObject({ covenants: covenantsOfPage(items), metadata }),
@@ -232,7 +233,8 @@ const heldPage = statementsBy(
       tables: {
         script: sql`select ${scriptIdOf(parameter)} as id`,
         ...(start !== 'first' && {
-          cursor: sql`select id as key, covenant_id from covenants where covenant_id = ${parameter('covenantId', 'bytea')}`,
+          cursor: sql`select id as key, covenant_id from covenants
+            where covenant_id = ${parameter('covenantId', 'bytea')}`,
         }),
         page: sql`
           select covenants.id as key, keys.position

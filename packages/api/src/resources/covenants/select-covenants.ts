@@ -33,9 +33,11 @@ const genesis: RawBuilder<CovenantJson['genesis']> = sql`(
   join chain_blocks block on block.index = birth.accepting_index
   cross join lateral (
     select covenant_authorizing_input as index from transaction_outputs output
-    where output.transaction_id = birth.id and output.covenant_id = covenants.covenant_id limit 1) authorizing
+    where output.transaction_id = birth.id and output.covenant_id = covenants.covenant_id
+      limit 1) authorizing
   cross join lateral (
-    select * from transaction_inputs where transaction_id = birth.id and index = authorizing.index limit 1) input
+    select * from transaction_inputs where transaction_id = birth.id and index = authorizing.index
+      limit 1) input
   ${joinPrevious}
   where birth.id = covenants.genesis_transaction_id)`;
 

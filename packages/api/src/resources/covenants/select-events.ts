@@ -15,8 +15,10 @@ const input = inputFields(sql`0`);
  * a page too long.
  */
 const bytes = sql`
-  transactions.json_bytes - case when sum(transactions.json_bytes) over () > ${MAX_PAGE_BYTES} then 2 * (
-    select coalesce(sum(octet_length(signature_script)), 0) from transaction_inputs where transaction_id = transactions.id) else 0 end`;
+  transactions.json_bytes - case when sum(transactions.json_bytes) over () > ${MAX_PAGE_BYTES}
+    then 2 * (
+    select coalesce(sum(octet_length(signature_script)), 0) from transaction_inputs
+      where transaction_id = transactions.id) else 0 end`;
 
 /**
  * The covenant of the UTXO that `input` spends. Those of bootstrap blocks before the latest one are
@@ -24,10 +26,12 @@ const bytes = sql`
  */
 const spentCovenant = sql`coalesce(
   (select output.covenant_id from transaction_outputs output
-    where output.transaction_id = input.previous_transaction_id and output.index = input.previous_index
+    where output.transaction_id = input.previous_transaction_id
+      and output.index = input.previous_index
       and output.index >> 4 = input.previous_index >> 4),
   (select output.covenant_id from bootstrap_utxos output
-    where output.transaction_id = input.previous_transaction_id and output.index = input.previous_index))`;
+    where output.transaction_id = input.previous_transaction_id
+      and output.index = input.previous_index))`;
 
 /**
  * Makes the tables of a page. It ends between two transactions, since the next one begins behind a
@@ -39,22 +43,25 @@ export const eventTables = (
   limit: RawBuilder<number>,
 ): Record<'found' | 'sized' | 'page' | 'spent', RawBuilder<unknown>> => ({
   found: sql`
-    select event.covenant_id as key, event.transaction_id, event.chain_index, event.kind, event.ordinality as position
+    select event.covenant_id as key, event.transaction_id, event.chain_index, event.kind,
+      event.ordinality as position
     from unnest(${rowsOf(rows)}) with ordinality as event`,
   sized: sql`
     select touched.*, sum(bytes) over (order by first) as bytes_until
     from (
       select touched.*, ${bytes} as bytes
       from (
-        select transaction_id, min(position) as first, max(position) as last from found group by transaction_id) touched
+        select transaction_id, min(position) as first, max(position) as last from found
+          group by transaction_id) touched
       join transactions on transactions.id = touched.transaction_id) touched`,
   page: sql`
     select found.*, found.position <= ${limit} and (
-      sized.first = 1 or (sized.last <= ${limit} and sized.bytes_until <= ${MAX_PAGE_BYTES})) as is_shown
+      sized.first = 1 or (sized.last <= ${limit}
+        and sized.bytes_until <= ${MAX_PAGE_BYTES})) as is_shown
     from found join sized on sized.transaction_id = found.transaction_id`,
   spent: sql`
-    select input.transaction_id, input.index, ${input.previousTransactionId} as previous_id, input.previous_index, input.amount,
-      input.script_id, ${spentCovenant} as covenant_id
+    select input.transaction_id, input.index, ${input.previousTransactionId} as previous_id,
+      input.previous_index, input.amount, input.script_id, ${spentCovenant} as covenant_id
     from (select distinct transaction_id from page where is_shown and kind <> 'genesis') listed
     join transaction_inputs input on input.transaction_id = listed.transaction_id ${joinPrevious}`,
 });
@@ -71,7 +78,8 @@ const inputs = jsonArray(
   }),
   sql`
     from spent left join scripts script on script.id = spent.script_id
-    where spent.transaction_id = page.transaction_id and spent.covenant_id = covenants.covenant_id order by spent.index`,
+    where spent.transaction_id = page.transaction_id and spent.covenant_id = covenants.covenant_id
+      order by spent.index`,
 );
 
 const outputs = jsonArray(
@@ -85,7 +93,8 @@ const outputs = jsonArray(
   sql`
     from transaction_outputs output join scripts script on script.id = output.script_id
     cross join lateral (${spending}) spending
-    where output.transaction_id = page.transaction_id and output.covenant_id = covenants.covenant_id order by output.index`,
+    where output.transaction_id = page.transaction_id and output.covenant_id = covenants.covenant_id
+      order by output.index`,
 );
 
 /** Selects the events of `page`. @param items limits and orders its rows */
@@ -117,15 +126,18 @@ export function eventParts(limit: RawBuilder<number>, start: PageStart) {
   const split = sql`(
     select encode(transactions.transaction_id, 'hex') || ':' || encode(covenants.covenant_id, 'hex')
     from page last
-    join covenants on covenants.id = last.key join transactions on transactions.id = last.transaction_id
+    join covenants on covenants.id = last.key
+      join transactions on transactions.id = last.transaction_id
     where last.is_shown and exists (
-      select from page hidden where hidden.transaction_id = last.transaction_id and not hidden.is_shown)
+      select from page hidden where hidden.transaction_id = last.transaction_id
+        and not hidden.is_shown)
     order by last.position desc limit 1)`;
   return {
     ...parts,
     metadata: sql<PageMetadataJson>`(
       select case when split.cursor is null then page_metadata.json else (
         page_metadata.json::jsonb || jsonb_build_object('scannedTo', split.cursor))::json end
-      from (select ${metadata} as json) page_metadata cross join (select ${split} as cursor) split)`,
+      from (select ${metadata} as json) page_metadata
+        cross join (select ${split} as cursor) split)`,
   };
 }

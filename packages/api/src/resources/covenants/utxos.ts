@@ -48,14 +48,16 @@ const utxoPage = statementsBy(
     const { items, metadata, problem } = pageParts(limit, start);
     return {
       problem: sql<string | null>`
-        case when not exists (select from covenant) then 'unknown' else ${problem ?? sql`null`} end`,
+        case when not exists (select from covenant) then 'unknown'
+          else ${problem ?? sql`null`} end`,
       tables: {
         covenant: sql`select covenant_id from covenants where covenant_id = ${parameter('covenantId', 'bytea')}`,
         ...(start !== 'first' && { cursor: sql`${findOutput(parameter, sql`o.covenant_id = ${covenantId}`)} limit 1` }),
         page: sql`
           select held.*, held.ordinality as position from unnest(${rowsOf(sql`
             select utxos from utxos where ${from} and covenant_id ${within} ${covenantId}
-            order by covenant_id ${order}, transaction_id ${order}, index ${order} limit ${limit} + 1`)})
+            order by covenant_id ${order}, transaction_id ${order}, index ${order}
+              limit ${limit} + 1`)})
             with ordinality as held`,
       },
       body: jsonBuildObject({

@@ -79,18 +79,21 @@ const inscriptions = statementsBy(
         inscriptions: jsonArray(
           jsonObject<Item>({
             transactionId: sql`encode(transactions.transaction_id, 'hex')`,
-            source: sql`case when page.input < 0 then '"payload"'::json else json_build_object('input', page.input) end`,
+            source: sql`case when page.input < 0 then '"payload"'::json
+              else json_build_object('input', page.input) end`,
             protocol: sql`kinds.protocol`,
             operation: sql`nullif(kinds.operation, '')`,
             tick: sql`nullif(kinds.tick, '')`,
-            body: sql`case when octet_length(page.bytes) <= ${sql.lit(MAX_SOURCE_BYTES)} then encode(page.bytes, 'hex') end`,
+            body: sql`case when octet_length(page.bytes) <= ${sql.lit(MAX_SOURCE_BYTES)}
+              then encode(page.bytes, 'hex') end`,
             isAccepted: sql`transactions.accepting_index is not null`,
             timestamp: sql`accepting.timestamp`,
           }),
           sql`from page
             join transactions on transactions.id = page.transaction_id
             join inscription_kinds kinds on kinds.id = page.kind_id
-            left join chain_blocks accepting on accepting.index = transactions.accepting_index ${items}`,
+            left join chain_blocks accepting
+              on accepting.index = transactions.accepting_index ${items}`,
         ),
         metadata,
       }),

@@ -41,7 +41,8 @@ export const cursorText = (
   transaction: RawBuilder<unknown>,
   input: RawBuilder<unknown>,
 ): RawBuilder<string | null> => sql`(
-  select encode(transaction_id, 'hex') || ':' || case when ${input} < 0 then 'payload' else ${input}::text end
+  select encode(transaction_id, 'hex') || ':' || case when ${input} < 0 then 'payload'
+    else ${input}::text end
   from transactions where id = ${transaction})`;
 
 /** Any input of a transaction, and its payload, is a position. */
@@ -50,7 +51,9 @@ const cursor = (parameter: ParameterOf<InscriptionParameters>): RawBuilder<unkno
   from transactions
   where ${hasTransactionId('transactions', parameter('cursor', 'bytea'))} and (
     ${parameter('input', 'integer')} < 0 or ${parameter('input', 'integer')} = 32767 or exists (
-      select from transaction_inputs where transaction_id = transactions.id and index = ${parameter('input', 'integer')} offset 0))`;
+      select from transaction_inputs
+        where transaction_id = transactions.id and index = ${parameter('input', 'integer')}
+          offset 0))`;
 
 /**
  * Compares the kind `k`. Anybody can add spellings of a tick, so those that are not wanted are left
@@ -90,7 +93,8 @@ export function inscriptionPage(parameter: ParameterOf<InscriptionParameters>, {
   const readOrder = by.byAddress ? sql`i.owner_script_id ${order}, ${inOrder}` : inOrder;
   const ofAddress = sql`
     select i.* from inscriptions i
-    where i.owner_script_id between (select id from script) and (select id from script) and ${fromCursor}
+    where i.owner_script_id between (select id from script) and (select id from script)
+      and ${fromCursor}
     order by ${readOrder}`;
   const ofAll = sql`select i.* from inscriptions i where ${fromCursor} order by ${readOrder}`;
   const ofTick = sql`
@@ -107,7 +111,8 @@ export function inscriptionPage(parameter: ParameterOf<InscriptionParameters>, {
     select row(i.transaction_id, i.owner_script_id, i.kind_id, i.input)::inscriptions
     from (${examined} limit ${sql.lit(MAX_EXAMINED)}) i ${isWanted} order by ${readOrder}`;
   const lastExamined = sql`(
-    select case when count(*) = 2 then (array_agg(${cursorText(sql`last.transaction_id`, sql`last.input`)}
+    select case when count(*) = 2
+      then (array_agg(${cursorText(sql`last.transaction_id`, sql`last.input`)}
       order by last.transaction_id ${order}, last.input ${order}))[1] end
     from (${fromLastExamined(examined, 2)}) last)`;
   return {
@@ -115,16 +120,21 @@ export function inscriptionPage(parameter: ParameterOf<InscriptionParameters>, {
       ...(by.byAddress && { script: sql`select ${scriptIdOf(parameter as ParameterOf<{ address: string }>)} as id` }),
       ...(start !== 'first' && { cursor: cursor(parameter) }),
       page: sql`
-        select *, position <= ${limit} and (position = 1 or bytes_until <= ${sql.lit(MAX_PAGE_BYTES)}) as is_shown
+        select *, position <= ${limit}
+          and (position = 1 or bytes_until <= ${sql.lit(MAX_PAGE_BYTES)}) as is_shown
         from (
-          select keys.*, source.bytes, sum(least(octet_length(source.bytes), ${sql.lit(MAX_SOURCE_BYTES)})) over (order by keys.position) as bytes_until
+          select keys.*, source.bytes,
+            sum(least(octet_length(source.bytes),
+              ${sql.lit(MAX_SOURCE_BYTES)})) over (order by keys.position) as bytes_until
           from unnest(${rowsOf(sql`${matching} limit ${limit} + 1`)}) with ordinality
             as keys (transaction_id, owner_script_id, kind_id, input, position)
           join transactions t on t.id = keys.transaction_id
-          left join transaction_inputs spending on spending.transaction_id = keys.transaction_id and spending.index = keys.input and t.accepted_variant = 0
+          left join transaction_inputs spending on spending.transaction_id = keys.transaction_id
+            and spending.index = keys.input and t.accepted_variant = 0
           cross join lateral (select case when keys.input < 0 then t.payload
             when t.accepted_variant = 0 then spending.signature_script
-            else (variant_input(t.id, t.accepted_variant, keys.input)).signature_script end as bytes) source) summed`,
+            else (variant_input(t.id, t.accepted_variant,
+              keys.input)).signature_script end as bytes) source) summed`,
     },
     ...pageParts(limit, start, { isBounded: true, ...(isFiltered && { scannedTo: lastExamined }) }),
   };

@@ -71,16 +71,19 @@ const lanePage = statementsBy(
             select case when last_seen is not null then key end as key, last_seen
             from (
               select id::integer as key, coalesce(${parameter('lastSeen', 'bigint')}, (
-                select last_seen from lanes where lanes.subnetwork_id = subnetworks.id)) as last_seen
+                select last_seen from lanes
+                  where lanes.subnetwork_id = subnetworks.id)) as last_seen
               from subnetworks where subnetwork_id = ${parameter('subnetwork', 'bytea')}) named`,
         }),
         page: keysInOrder(sql`
-          select subnetwork_id from lanes ${from} order by last_seen ${order}, subnetwork_id ${order} limit ${limit} + 1`),
+          select subnetwork_id from lanes ${from}
+            order by last_seen ${order}, subnetwork_id ${order} limit ${limit} + 1`),
       },
       body: jsonBuildObject({
         lanes: jsonArray(
           laneJson,
-          sql`from page join lanes on lanes.subnetwork_id = page.key join subnetworks on subnetworks.id = page.key ${items}`,
+          sql`from page join lanes on lanes.subnetwork_id = page.key
+            join subnetworks on subnetworks.id = page.key ${items}`,
         ),
         metadata,
       }),
@@ -108,7 +111,8 @@ const laneByNamespace = new Statement('lane', (parameter: ParameterOf<LaneParame
   problem: sql<string | null>`case when (select key from lane) is null then 'unknown' end`,
   body: jsonBuildObject({
     lane: sql<z.infer<typeof lane>>`(
-      select ${laneJson} from lane join lanes on lanes.subnetwork_id = lane.key join subnetworks on subnetworks.id = lane.key)`,
+      select ${laneJson} from lane join lanes on lanes.subnetwork_id = lane.key
+        join subnetworks on subnetworks.id = lane.key)`,
   }),
 }));
 

@@ -39,7 +39,8 @@ const transactionPage = statementsBy(
         filter: { condition: isAccepted(), columns: ['accepting_index'], cursorOf: transactionIdOf },
       }),
       cursorKey: sql`(
-        select id from transactions where ${hasTransactionId('transactions', parameter('cursor', 'bytea'))} and ${inLane})`,
+        select id from transactions
+          where ${hasTransactionId('transactions', parameter('cursor', 'bytea'))} and ${inLane})`,
       bound: boundByBytes(options.includePayload),
     });
     return {

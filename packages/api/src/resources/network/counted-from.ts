@@ -5,5 +5,6 @@ import { type RawBuilder, sql } from 'kysely';
  * which the index began if retention has removed blocks since, because their intervals are kept.
  */
 export const countedFrom: RawBuilder<number> = sql<number>`(
-  select case when index = 0 then chain_time else (select min(start) from network_intervals where length = 'minute') end
+  select case when index = 0 then chain_time
+    else (select min(start) from network_intervals where length = 'minute') end
   from chain_blocks order by index limit 1)`;

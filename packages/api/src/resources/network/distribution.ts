@@ -30,7 +30,8 @@ const tiers = new Statement('distribution', () => ({
         addresses: sql`coalesce(kept.addresses, 0)`,
         balance: sql`coalesce(kept.balance, 0)::text`,
       }),
-      sql`from generate_series(0, ${sql.lit(LAST_TIER)}) as tiers (tier) left join balance_tiers kept on kept.tier = tiers.tier order by tiers.tier`,
+      sql`from generate_series(0, ${sql.lit(LAST_TIER)}) as tiers (tier)
+        left join balance_tiers kept on kept.tier = tiers.tier order by tiers.tier`,
     ),
   }),
 }));

@@ -55,7 +55,8 @@ const intervals = statementsBy(
     return {
       tables: {
         ends: sql`select
-          (select chain_time from chain_blocks where index = (select chain_index from checkpoint)) as sink,
+          (select chain_time from chain_blocks
+            where index = (select chain_index from checkpoint)) as sink,
           ${countedFrom} as first`,
         ...tables,
       },
@@ -75,7 +76,8 @@ const intervals = statementsBy(
             activeAddresses: sql`listed.active_scripts`,
             newAddresses: sql`listed.new_scripts`,
             hashesPerSecond: sql`trunc(listed.work * 1000 / greatest(
-              least(listed.start + ${length}, ends.sink) - greatest(listed.start, ends.first), 1000))::text`,
+              least(listed.start + ${length}, ends.sink) - greatest(listed.start,
+                ends.first), 1000))::text`,
           }),
           sql`from listed cross join ends order by listed.start`,
         ),

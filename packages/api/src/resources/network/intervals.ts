@@ -65,7 +65,8 @@ export function intervalParts(
     tables: {
       found: sql`
         select * from network_intervals
-        where length = ${sql.lit(interval)} and start < coalesce(${parameter('to', 'bigint')}, 9223372036854775807)
+        where length = ${sql.lit(interval)}
+          and start < coalesce(${parameter('to', 'bigint')}, 9223372036854775807)
           ${isFrom ? sql`and start >= ${parameter('from', 'bigint')}` : sql``}
         order by start ${order} limit ${limit} + 1`,
       listed: sql`select * from found order by start ${order} limit ${limit}`,

@@ -57,14 +57,17 @@ const shares = new Statement('miners', (parameter: ParameterOf<{ hours: number }
       select (chain_time / 3600000)::integer - ${parameter('hours', 'integer')} as first_hour, chain_time
       from chain_blocks where index = (select chain_index from checkpoint)`,
     mined: sql`
-      select script_id, sum(blocks)::bigint as blocks, sum(red_blocks)::bigint as red_blocks, sum(rewards) as rewards
+      select script_id, sum(blocks)::bigint as blocks, sum(red_blocks)::bigint as red_blocks,
+        sum(rewards) as rewards
       from miner_hours where hour >= (select first_hour from range) group by script_id`,
     total: sql`select coalesce(sum(blocks), 0)::bigint as blocks from mined`,
     latest: sql`
       select miner_script_id as script_id, max(id) as block_id
-      from (select id, miner_script_id from blocks order by id desc limit ${sql.lit(NEWEST_BLOCKS)}) newest group by miner_script_id`,
+      from (select id, miner_script_id from blocks order by id desc
+        limit ${sql.lit(NEWEST_BLOCKS)}) newest group by miner_script_id`,
     listed: sql`
-      select * from mined where blocks > 0 or rewards > 0 order by blocks desc, rewards desc, script_id limit ${sql.lit(MAX_MINERS)}`,
+      select * from mined where blocks > 0 or rewards > 0
+        order by blocks desc, rewards desc, script_id limit ${sql.lit(MAX_MINERS)}`,
   },
   body: jsonObject<z.infer<typeof miners>>({
     from: sql`(select first_hour::bigint * 3600000 from range)`,
@@ -78,7 +81,8 @@ const shares = new Statement('miners', (parameter: ParameterOf<{ hours: number }
         pool: sql`(
           select pool_of(extra_data_of(coinbase.payload))
           from latest
-          join block_transactions contained on contained.block_id = latest.block_id and contained.index = 0
+          join block_transactions contained on contained.block_id = latest.block_id
+            and contained.index = 0
           join transactions coinbase on coinbase.id = contained.transaction_id
           where latest.script_id = listed.script_id)`,
         blocks: sql`listed.blocks`,

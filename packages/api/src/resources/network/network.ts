@@ -70,20 +70,24 @@ const totals = new Statement('network', (parameter: ParameterOf<Parameters>) => 
   tables: {
     sink: sql`
       select block.*, c.chain_time from checkpoint
-      join blocks block on block.id = checkpoint.block_id join chain_blocks c on c.index = checkpoint.chain_index`,
+      join blocks block on block.id = checkpoint.block_id
+        join chain_blocks c on c.index = checkpoint.chain_index`,
     reward: sql`
       select * from (
-        select schedule.subsidy, lead(schedule.subsidy) over by_score as next_subsidy, schedule.daa_score,
-          lead(schedule.daa_score) over by_score as next_daa_score
-        from unnest(${parameter('daaScores', 'bigint[]')}, ${parameter('subsidies', 'bigint[]')}) schedule (daa_score, subsidy)
+        select schedule.subsidy, lead(schedule.subsidy) over by_score as next_subsidy,
+          schedule.daa_score, lead(schedule.daa_score) over by_score as next_daa_score
+        from unnest(${parameter('daaScores', 'bigint[]')},
+          ${parameter('subsidies', 'bigint[]')}) schedule (daa_score, subsidy)
         window by_score as (order by schedule.daa_score)
       ) scheduled
       where daa_score <= (select daa_score from sink) order by daa_score desc limit 1`,
     minute: sql`
       select * from network_intervals
-      where length = 'minute' and start <= (select chain_time from sink) - 60000 order by start desc limit 10`,
+      where length = 'minute' and start <= (select chain_time from sink) - 60000 order by start desc
+        limit 10`,
     total: sql`
-      select sum(blocks)::text as blocks, sum(transactions)::text as transactions from network_intervals where length = 'day'`,
+      select sum(blocks)::text as blocks, sum(transactions)::text as transactions
+        from network_intervals where length = 'day'`,
   },
   body: sql<z.infer<typeof network>>`(select ${jsonObject<z.infer<typeof network>>({
     network: sql`(select case when network like 'testnet%' then 'testnet' else network end from meta)`,

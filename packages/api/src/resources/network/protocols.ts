@@ -69,7 +69,8 @@ const nameOfUse = sql<keyof typeof USES>`case use ${sql.join(
 
 const intervals = statementsBy('protocols', (parameter: ParameterOf<IntervalParameters>, variant: IntervalVariant) => {
   const { tables, length, hasMore } = intervalParts(parameter, variant);
-  const inInterval = sql`hour between listed.start / ${sql.lit(INTERVAL_MS.hour)} and (listed.start + ${length}) / ${sql.lit(INTERVAL_MS.hour)} - 1`;
+  const inInterval = sql`hour between listed.start / ${sql.lit(INTERVAL_MS.hour)}
+    and (listed.start + ${length}) / ${sql.lit(INTERVAL_MS.hour)} - 1`;
   return {
     tables,
     body: jsonBuildObject({
@@ -77,7 +78,8 @@ const intervals = statementsBy('protocols', (parameter: ParameterOf<IntervalPara
         jsonObject<z.infer<typeof protocolInterval>>({
           start: sql`listed.start`,
           isOpen: sql`listed.start + ${length} > (
-              select chain_time from chain_blocks where index = (select chain_index from checkpoint))`,
+              select chain_time from chain_blocks
+                where index = (select chain_index from checkpoint))`,
           transactions: sql`listed.transactions`,
           fees: sql`listed.fees::text`,
           protocols: jsonArray(
@@ -88,7 +90,8 @@ const intervals = statementsBy('protocols', (parameter: ParameterOf<IntervalPara
             }),
             sql`from (
                 select protocol, sum(transactions)::bigint as transactions, sum(fees) as fees
-                from protocol_hours where ${inInterval} group by protocol) summed order by summed.protocol`,
+                from protocol_hours where ${inInterval} group by protocol) summed
+                  order by summed.protocol`,
           ),
           covenantEvents: sql`(
               select ${jsonObject<z.infer<typeof covenantEvents>>({
@@ -97,7 +100,8 @@ const intervals = statementsBy('protocols', (parameter: ParameterOf<IntervalPara
                 burn: sql`burn`,
               })}
               from (
-                select ${eventsOf('genesis')} as genesis, ${eventsOf('transition')} as transition, ${eventsOf('burn')} as burn
+                select ${eventsOf('genesis')} as genesis, ${eventsOf('transition')} as transition,
+                  ${eventsOf('burn')} as burn
                 from covenant_hours where ${inInterval}) summed)`,
           lanes: sql`(
               select ${jsonObject<z.infer<typeof lanes>>({
@@ -116,7 +120,8 @@ const intervals = statementsBy('protocols', (parameter: ParameterOf<IntervalPara
             }),
             sql`from (
                 select use, sum(spends)::bigint as spends, sum(fees) as fees
-                from program_use_hours where ${inInterval} group by use) summed order by summed.use`,
+                from program_use_hours where ${inInterval} group by use) summed
+                  order by summed.use`,
           ),
         }),
         sql`from listed order by listed.start`,

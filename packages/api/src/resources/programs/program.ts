@@ -48,8 +48,10 @@ const uses = sql<ProgramJson['uses']>`to_json(array_remove(array[${sql.join(
 const bareScript = sql<string | null>`(select encode(script, 'hex') from scripts where id = programs.script_id)`;
 
 const signatureScript = sql<string | null>`(
-  select ${inputFields(sql`transactions.accepted_variant`).signatureScript} from transaction_inputs input
-  where not programs.is_bare and input.transaction_id = transactions.id and input.index = programs.index)`;
+  select ${inputFields(sql`transactions.accepted_variant`).signatureScript}
+    from transaction_inputs input
+  where not programs.is_bare and input.transaction_id = transactions.id
+    and input.index = programs.index)`;
 
 const programByHash = statementsBy(
   'program',
@@ -80,7 +82,8 @@ const programByHash = statementsBy(
         left join program_templates on program_templates.id = programs.template_id
         left join transactions on transactions.id = programs.transaction_id
         cross join lateral (
-          select coalesce(transactions.transaction_id, pre_bootstrap_transaction_id(programs.transaction_id)) as id) revealing)`,
+          select coalesce(transactions.transaction_id,
+            pre_bootstrap_transaction_id(programs.transaction_id)) as id) revealing)`,
     }),
   }),
   ({ withScripts }) => ({ itemsOf: withScripts ? undefined : () => 1 }),

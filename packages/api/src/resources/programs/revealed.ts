@@ -25,7 +25,8 @@ export const programOfScript: RawBuilder<RevealedJson | null> = sql`
     when 'scripthash' then ${jsonObject<RevealedJson>({
       hash: sql`encode(${committedHash}, 'hex')`,
       template: sql`(
-        select ${template} from programs left join program_templates on program_templates.id = programs.template_id
+        select ${template} from programs
+          left join program_templates on program_templates.id = programs.template_id
         where programs.hash = ${committedHash})`,
     })}
     when 'nonstandard' then ${bareProgram}

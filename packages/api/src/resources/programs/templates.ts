@@ -56,7 +56,8 @@ const nameFields: JsonFields<TemplateNameJson> = {
 const names = (limit: RawBuilder<unknown>): RawBuilder<unknown> => sql`
   from template_names named join template_sources source on source.id = named.source_id
   where named.template = program_templates.template
-  order by jsonb_array_length(coalesce(named.entry -> 'required', '[]')) desc, named.entry ->> 'name', source.name limit ${limit}`;
+  order by jsonb_array_length(coalesce(named.entry -> 'required', '[]')) desc,
+    named.entry ->> 'name', source.name limit ${limit}`;
 
 const listed = jsonObject<z.infer<typeof listedTemplate>>({
   ...counts,
@@ -114,11 +115,13 @@ const templatePage = statementsBy(
       tables: {
         ...(start !== 'first' && {
           cursor: sql`
-            select id as key, coalesce(${parameter('spends', 'bigint')}, spend_count) as spends, template
+            select id as key, coalesce(${parameter('spends', 'bigint')},
+              spend_count) as spends, template
             from program_templates where template = ${parameter('template', 'bytea')}`,
         }),
         page: keysInOrder(sql`
-          select id from program_templates ${from} order by spend_count ${order}, template ${order} limit ${limit} + 1`),
+          select id from program_templates ${from} order by spend_count ${order}, template ${order}
+            limit ${limit} + 1`),
       },
       body: jsonBuildObject({
         templates: jsonArray(listed, sql`from page join program_templates on program_templates.id = page.key ${items}`),

@@ -67,7 +67,8 @@ const programs = (condition: RawBuilder<unknown>): RawBuilder<unknown> => sql`
 
 /** A name that needs no constants is that of all programs. */
 const nameOfTemplate = sql<string | null>`(
-  select entry ->> 'name' from template_names where template_names.template = program_templates.template
+  select entry ->> 'name' from template_names
+    where template_names.template = program_templates.template
   order by jsonb_array_length(coalesce(entry -> 'required', '[]')), entry ->> 'name' limit 1)`;
 
 const templates = (
@@ -157,7 +158,8 @@ const sources = (parameter: ParameterOf<Parameters>): readonly RawBuilder<unknow
       order by block.hash limit ${limit}`,
     sql`${covenants(begins('covenants.covenant_id'))} order by covenants.covenant_id limit ${limit}`,
     sql`${programs(begins('programs.hash'))} order by programs.hash limit ${limit}`,
-    sql`${templates('template', begins('program_templates.template'))} order by program_templates.template limit ${limit}`,
+    sql`${templates('template', begins('program_templates.template'))}
+      order by program_templates.template limit ${limit}`,
     sql`
       select ${jsonObject<z.infer<typeof tagResult>>({
         type: sql`'tag'::text`,
@@ -169,12 +171,14 @@ const sources = (parameter: ParameterOf<Parameters>): readonly RawBuilder<unknow
       })} as item
       from (
         select lower(name) collate "C" as lower_name, name collate "C" as name from tags
-        where lower(name) collate "C" >= ${parameter('tag', 'text')} and lower(name) collate "C" < ${parameter('tagEnd', 'text')}
+        where lower(name) collate "C" >= ${parameter('tag', 'text')}
+          and lower(name) collate "C" < ${parameter('tagEnd', 'text')}
         group by 1, 2 order by 1, 2 limit ${limit}
       ) named
       cross join lateral (
         select tags.address, tags.labels from tags
-        left join scripts on scripts.address = tags.address left join balances on balances.script_id = scripts.id
+        left join scripts on scripts.address = tags.address
+          left join balances on balances.script_id = scripts.id
         where tags.name collate "C" = named.name
         order by balances.balance desc nulls last, tags.address limit 1
       ) best
@@ -185,8 +189,10 @@ const sources = (parameter: ParameterOf<Parameters>): readonly RawBuilder<unknow
         sql`true`,
         sql`named.name`,
         sql`join (
-          select template, min(entry ->> 'name') as name, min(lower(entry ->> 'name') collate "C") as lower_name from template_names
-          where lower(entry ->> 'name') collate "C" >= ${parameter('tag', 'text')} and lower(entry ->> 'name') collate "C" < ${parameter('tagEnd', 'text')}
+          select template, min(entry ->> 'name') as name,
+            min(lower(entry ->> 'name') collate "C") as lower_name from template_names
+          where lower(entry ->> 'name') collate "C" >= ${parameter('tag', 'text')}
+            and lower(entry ->> 'name') collate "C" < ${parameter('tagEnd', 'text')}
           group by template) named on named.template = program_templates.template`,
       )} order by named.lower_name, program_templates.spend_count desc limit ${limit}`,
     sql`
@@ -199,7 +205,8 @@ const sources = (parameter: ParameterOf<Parameters>): readonly RawBuilder<unknow
       from (
         select distinct protocol, tick from (
           select protocol, tick from inscription_kinds
-          where tick <> '' and lower(tick) = lower(${parameter('tick', 'text')}) limit ${MAX_KINDS}) kinds) kind
+          where tick <> '' and lower(tick) = lower(${parameter('tick', 'text')})
+            limit ${MAX_KINDS}) kinds) kind
       order by kind.protocol, kind.tick limit ${limit}`,
   ];
 };
@@ -207,7 +214,8 @@ const sources = (parameter: ParameterOf<Parameters>): readonly RawBuilder<unknow
 export const results = new Statement('search', (parameter: ParameterOf<Parameters>) => {
   const ranked = sources(parameter).map(
     (source, rank) => sql`
-      select source.item, ${sql.lit(rank)} as rank, row_number() over () as position from (${source}) source`,
+      select source.item, ${sql.lit(rank)} as rank, row_number() over () as position
+        from (${source}) source`,
   );
   return {
     body: jsonBuildObject({

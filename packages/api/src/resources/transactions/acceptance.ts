@@ -51,7 +51,8 @@ const acceptanceOfTransactions = new Statement(
             case when accepting.index is not null then ${sinkBlueScore} - accepting.blue_score
               when is_pre_bootstrap_id(requested.id) then ${sinkBlueScore} - bootstrap_blue_score()
               else 0 end as confirmations
-          from unnest(${parameter('transactionIds', 'text[]')}) with ordinality as requested (id, position)
+          from unnest(${parameter('transactionIds', 'text[]')})
+            with ordinality as requested (id, position)
           left join transactions on encode(transactions.transaction_id, 'hex') = requested.id
           left join chain_blocks accepting on accepting.index = transactions.accepting_index
           order by requested.position

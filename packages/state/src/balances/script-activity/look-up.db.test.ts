@@ -19,11 +19,14 @@ beforeEach(async () => {
   database = await createTestDatabase();
   client = await database.pool.connect();
   await client.query(
-    `insert into chain_blocks (index, block_id, daa_score, timestamp, accepted_transactions, chain_time, highest_transaction, lowest_transaction,
+    `insert into chain_blocks (index, block_id, daa_score, timestamp, accepted_transactions,
+                               chain_time, highest_transaction, lowest_transaction,
                                hash, blue_score)
      values (${CUT}, 1, 1, ${CUT_TIME}, '{}', ${CUT_TIME}, 0, 0, 'cut', 1);
-     insert into bootstrap_blocks (chain_index, block_id, utxo_count, utxo_sompi) values (${CUT}, 1, 2, 2);
-     insert into bootstrap_utxos (transaction_id, script_id, amount, block_daa_score, index, is_coinbase)
+     insert into bootstrap_blocks (chain_index, block_id, utxo_count, utxo_sompi)
+       values (${CUT}, 1, 2, 2);
+     insert into bootstrap_utxos (transaction_id, script_id, amount, block_daa_score,
+       index, is_coinbase)
      values (1, ${TOUCHED}, 1, 1, 0, false), (2, ${HELD}, 1, 1, 0, false)`,
   );
 });
@@ -34,7 +37,8 @@ afterEach(async () => {
 
 const writeBalance = (script: number, accepted: number, first: bigint, last = first) =>
   client.query(
-    `insert into balances (script_id, balance, transaction_count, accepted_count, first_seen, last_seen) values ($1, 1, 1, $2, $3, $4)`,
+    `insert into balances (script_id, balance, transaction_count, accepted_count, first_seen,
+      last_seen) values ($1, 1, 1, $2, $3, $4)`,
     [script, accepted, first, last],
   );
 

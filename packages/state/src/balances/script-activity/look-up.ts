@@ -130,9 +130,11 @@ async function findLastTouches(
 const SELECT_TOUCHES = `
   select a.script_id, c.index
     from (
-      select o.script_id, o.transaction_id from transaction_outputs o where o.script_id = any($1::bigint[])
+      select o.script_id, o.transaction_id from transaction_outputs o
+        where o.script_id = any($1::bigint[])
       union
-      select i.script_id, i.transaction_id from transaction_inputs i where i.script_id = any($1::bigint[])
+      select i.script_id, i.transaction_id from transaction_inputs i
+        where i.script_id = any($1::bigint[])
     ) a
     join transactions t on t.id = a.transaction_id
     join chain_blocks c on c.index = t.accepting_index
@@ -144,10 +146,12 @@ const SELECT_TOUCHES = `
  */
 const SELECT_RECENT_TOUCHES = `
   with recent as (
-    select index, unnest(accepted_transactions) as id from chain_blocks where index <= $2 and index > $2 - ${RECENT_CHAIN_BLOCKS}),
+    select index, unnest(accepted_transactions) as id from chain_blocks
+      where index <= $2 and index > $2 - ${RECENT_CHAIN_BLOCKS}),
   touches as (
     select touched.script_id, recent.index
-      from recent cross join lateral (select script_id from script_deltas where transaction_id = recent.id offset 0) touched)
+      from recent cross join lateral (select script_id from script_deltas
+        where transaction_id = recent.id offset 0) touched)
   select script_id, index from touches where script_id = any($1::bigint[])`;
 
 async function selectLastTouches(
@@ -159,7 +163,8 @@ async function selectLastTouches(
   if (scripts.length === 0) return new Map();
   const { rows } = await client.query<{ script_id: bigint; chain_time: bigint }>(
     `select touched.script_id, c.chain_time
-       from (select script_id, max(index) as index from (${touches}) touches group by script_id) touched
+       from (select script_id, max(index) as index from (${touches}) touches
+         group by script_id) touched
        join chain_blocks c on c.index = touched.index`,
     [scripts, upTo],
   );
@@ -171,7 +176,8 @@ async function holdersAtBootstrap(client: ClientBase, scripts: readonly number[]
   const { rows } = await client.query<{ script_id: bigint }>(
     `select script_id from bootstrap_utxos where script_id = any($1::bigint[])
      union select script_id from bootstrap_balances
-            where chain_index in (select chain_index from bootstrap_blocks) and script_id = any($1::bigint[])`,
+            where chain_index in (select chain_index from bootstrap_blocks)
+              and script_id = any($1::bigint[])`,
     [scripts],
   );
   return new Set(rows.map(({ script_id }) => Number(script_id)));

@@ -81,7 +81,8 @@ export async function writeSeenBefore(
   const write = {
     name: 'write-seen-before',
     text: `insert into seen_before (chain_index, script_ids, last_seen)
-           select chain_index, script_ids::bigint[], last_seen::bigint[] from unnest($1::bigint[], $2::text[], $3::text[])
+           select chain_index, script_ids::bigint[], last_seen::bigint[]
+             from unnest($1::bigint[], $2::text[], $3::text[])
              block (chain_index, script_ids, last_seen)`,
     values: [
       rows.map(({ chainIndex }) => chainIndex),

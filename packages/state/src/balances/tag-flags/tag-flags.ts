@@ -9,7 +9,8 @@ export async function flagTagged(client: ClientBase): Promise<void> {
   await client.query(
     `with ${belowRoots('where name is not null')}
      update balances set is_tagged = true
-      where script_id in (select s.id from tags t join scripts s on s.address = t.address union select script_id from members)`,
+      where script_id in (select s.id from tags t join scripts s on s.address = t.address
+        union select script_id from members)`,
   );
 }
 

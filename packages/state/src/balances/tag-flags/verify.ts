@@ -10,9 +10,11 @@ const SELECT_WRONGLY_TAGGED = `
     select tree.script_id from tree join clusters c on c.id = tree.root where c.name is not null
   ),
   pending as (select tree.root from pending_tag_flags join tree using (script_id))
-  select format('script %s is flagged as %s', script_id, case when b.is_tagged then 'tagged' else 'not tagged' end) as fault
+  select format('script %s is flagged as %s', script_id, case when b.is_tagged then 'tagged'
+    else 'not tagged' end) as fault
   from balances b left join expected e using (script_id) left join tree using (script_id)
-  where b.is_tagged <> (e.script_id is not null) and (tree.root is null or tree.root not in (select root from pending))
+  where b.is_tagged <> (e.script_id is not null)
+    and (tree.root is null or tree.root not in (select root from pending))
   limit 20`;
 
 export const verifyTagFlags = faultsOf(SELECT_WRONGLY_TAGGED);
@@ -20,7 +22,8 @@ export const verifyTagFlags = faultsOf(SELECT_WRONGLY_TAGGED);
 const SELECT_WRONG_TAGS = `
   with attributed as (
     select a.*, row_number() over (
-      partition by a.address order by a.confidence_level desc, a.last_modified desc nulls last, s.name collate "C", a.name collate "C") as rank
+      partition by a.address order by a.confidence_level desc, a.last_modified desc nulls last,
+        s.name collate "C", a.name collate "C") as rank
     from attributions a join tag_sources s on s.id = a.source_id
   )
   select format('the tag of %s is not its most confident attribution', address) as fault

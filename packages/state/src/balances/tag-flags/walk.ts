@@ -19,7 +19,8 @@ export async function workOffTagFlags(client: ClientBase, members: number): Prom
   }>({
     name: 'queued-tag-flags',
     text: `select m.*, c.name is not null as "isNamed"
-             from (select script_id as "end", at_script_id as at, cluster_of(script_id) as cluster, cluster_of(at_script_id) as "atCluster"
+             from (select script_id as "end", at_script_id as at, cluster_of(script_id) as cluster,
+               cluster_of(at_script_id) as "atCluster"
                      from pending_tag_flags order by script_id limit $1) m
              left join clusters c on c.id = m.cluster
             order by m."end"`,
@@ -38,7 +39,8 @@ export async function workOffTagFlags(client: ClientBase, members: number): Prom
 export async function findQueued(client: ClientBase, clusters: readonly bigint[]): Promise<Set<bigint>> {
   const { rows } = await client.query<{ id: bigint }>(
     `select of_mark.id
-       from pending_tag_flags cross join lateral (values (cluster_of(script_id)), (cluster_of(at_script_id))) of_mark (id)
+       from pending_tag_flags cross join lateral (values (cluster_of(script_id)),
+         (cluster_of(at_script_id))) of_mark (id)
       where of_mark.id = any($1::bigint[])`,
     [clusters],
   );
@@ -78,10 +80,12 @@ async function walk(
   const { rows } = await client.query<{ next_id: bigint; position: number }>({
     name: 'walk-tag-flags',
     text: `with recursive walk as (
-             select m.script_id, m.next_id, 1 as position from cluster_members m where m.script_id = $1
+             select m.script_id, m.next_id, 1 as position from cluster_members m
+               where m.script_id = $1
              union all
              select m.script_id, m.next_id, walk.position + 1
-               from walk join cluster_members m on m.script_id = walk.next_id where walk.next_id <> $2 and walk.position < $3
+               from walk join cluster_members m on m.script_id = walk.next_id
+                 where walk.next_id <> $2 and walk.position < $3
            ), flagged as (
              update balances b set is_tagged = not b.is_tagged from walk
               where b.script_id = walk.script_id and b.is_tagged <> ($4 or ${HAS_OWN_TAG})

@@ -24,7 +24,8 @@ type ClusterRow = Omit<ClusterJson, 'names' | 'clusteredTo'> & { rootId: bigint 
 
 export async function findCluster(db: Db, scriptId: bigint): Promise<ClusterRow | undefined> {
   const { rows } = await sql<ClusterRow>`
-    select c.id as "rootId", s.address as id, c.size::int as size, c.balance::text as balance, c.name, c.link, c.labels
+    select c.id as "rootId", s.address as id, c.size::int as size, c.balance::text as balance,
+      c.name, c.link, c.labels
     from clusters c join scripts s on s.id = c.id
     where c.id = cluster_of(${scriptId})`.execute(db);
   return rows[0];
@@ -32,7 +33,8 @@ export async function findCluster(db: Db, scriptId: bigint): Promise<ClusterRow 
 
 export async function findClusteredTo(db: Db): Promise<ClusterJson['clusteredTo']> {
   const { rows } = await sql<NonNullable<ClusterJson['clusteredTo']>>`
-    select encode(b.hash, 'hex') as hash, b.blue_score::text as "blueScore", b.daa_score::text as "daaScore"
+    select encode(b.hash, 'hex') as hash, b.blue_score::text as "blueScore",
+      b.daa_score::text as "daaScore"
     from clustering join blocks b on b.id = clustering.block_id`.execute(db);
   return rows[0] ?? null;
 }
@@ -103,7 +105,8 @@ interface NameRow {
 export async function listNames(db: Db, rootId: bigint): Promise<NameRow[]> {
   const { rows } = await sql<NameRow>`
     select name, addresses::int as addresses
-    from (select name, sum(addresses) as addresses from cluster_names where cluster_id = ${rootId} group by name order by name limit 1000) names
+    from (select name, sum(addresses) as addresses from cluster_names where cluster_id = ${rootId}
+      group by name order by name limit 1000) names
     order by names.addresses desc, name collate "C" limit ${MAX_NAMES}`.execute(db);
   return rows;
 }
@@ -134,12 +137,13 @@ export async function listAttributions(db: Db, named: readonly NamedAddress[]): 
       confidence_level as "confidenceLevel", addresses::int as addresses
     from (
       select counted.*, row_number() over (partition by tag_name
-        order by addresses desc, confidence_level desc, source collate "C", name collate "C", link collate "C", labels,
-          category collate "C", confidence collate "C") as position
+        order by addresses desc, confidence_level desc, source collate "C", name collate "C",
+          link collate "C", labels, category collate "C", confidence collate "C") as position
       from (
-        select named.name as tag_name, src.name as source, src.creator, a.name, a.link, a.labels, a.category, a.confidence,
-          a.confidence_level, count(*) as addresses
-        from unnest(${named.map(({ name }) => name)}::text[], ${named.map(({ address }) => address)}::text[]) named (name, address)
+        select named.name as tag_name, src.name as source, src.creator, a.name, a.link, a.labels,
+          a.category, a.confidence, a.confidence_level, count(*) as addresses
+        from unnest(${named.map(({ name }) => name)}::text[],
+          ${named.map(({ address }) => address)}::text[]) named (name, address)
         join attributions a on a.address = named.address
         join tag_sources src on src.id = a.source_id
         group by 1, 2, 3, 4, 5, 6, 7, 8, 9
@@ -166,11 +170,13 @@ export async function loadMembers(db: Db, scriptIds: readonly bigint[]): Promise
       from met
       join cluster_members m on m.script_id = met.script_id
       left join cluster_merges g on g.id = m.merge_id
-      cross join lateral (values (m.parent_id), (g.script_id), (g.merged_script_id)) leads (script_id)
+      cross join lateral (values (m.parent_id), (g.script_id),
+        (g.merged_script_id)) leads (script_id)
       where leads.script_id is not null
     )
-    select m.script_id as "scriptId", m.parent_id as "parentId", g.id as "mergeId", g.transaction_id as "transactionId",
-      g.script_id as "stayedScriptId", g.merged_script_id as "mergedScriptId"
+    select m.script_id as "scriptId", m.parent_id as "parentId", g.id as "mergeId",
+      g.transaction_id as "transactionId", g.script_id as "stayedScriptId",
+      g.merged_script_id as "mergedScriptId"
     from (select script_id from met limit ${scriptIds.length + MEMBERS_PER_LOAD}) nearest
     join cluster_members m on m.script_id = nearest.script_id
     left join cluster_merges g on g.id = m.merge_id`.execute(db);
@@ -179,7 +185,8 @@ export async function loadMembers(db: Db, scriptIds: readonly bigint[]): Promise
 
 export async function loadLinks(db: Db, links: readonly Link[]): Promise<EvidenceJson['links']> {
   const { rows } = await sql<EvidenceJson['links'][number]>`
-    select encode(t.transaction_id, 'hex') as "transactionId", array[near.address, far.address] as addresses,
+    select encode(t.transaction_id, 'hex') as "transactionId",
+      array[near.address, far.address] as addresses,
       'common-input' as heuristic
     from unnest(
       ${links.map(({ transactionId }) => transactionId)}::bigint[],
@@ -198,13 +205,16 @@ export async function loadLinks(db: Db, links: readonly Link[]): Promise<Evidenc
  */
 export async function listChangeLinks(db: Db, scriptId: bigint): Promise<ChangeSuggestionJson[]> {
   const { rows } = await sql<ChangeSuggestionJson>`
-    select encode(t.transaction_id, 'hex') as "transactionId", s.address, supposed.is_change as "isChange"
+    select encode(t.transaction_id, 'hex') as "transactionId", s.address,
+      supposed.is_change as "isChange"
     from (
       (select transaction_id, change_script_id as other_id, true as is_change from change_links
-       where script_id between ${scriptId} and ${scriptId} order by script_id desc, transaction_id desc limit ${MAX_CHANGE_SUGGESTIONS})
+       where script_id between ${scriptId} and ${scriptId}
+         order by script_id desc, transaction_id desc limit ${MAX_CHANGE_SUGGESTIONS})
       union all
       (select transaction_id, script_id, false from change_links
-       where change_script_id between ${scriptId} and ${scriptId} order by change_script_id desc, transaction_id desc limit ${MAX_CHANGE_SUGGESTIONS})
+       where change_script_id between ${scriptId} and ${scriptId}
+         order by change_script_id desc, transaction_id desc limit ${MAX_CHANGE_SUGGESTIONS})
       order by transaction_id desc limit ${MAX_CHANGE_SUGGESTIONS}
     ) supposed
     join scripts s on s.id = supposed.other_id and s.address is not null

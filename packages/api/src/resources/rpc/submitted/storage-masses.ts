@@ -78,12 +78,15 @@ export interface UtxoRow {
 /** Lists indexed outputs, and UTXOs of the latest bootstrap block. */
 export async function listUtxos(db: Db, outpoints: readonly Outpoint[]): Promise<UtxoRow[]> {
   const from = (transactions: RawBuilder<unknown>, isSpent: RawBuilder<unknown>, outputs: RawBuilder<unknown>) => sql`
-    select t.transaction_id, o.index::int as index, o.amount, s.version, s.script, s.address, s.type, o.covenant_id
+    select t.transaction_id, o.index::int as index, o.amount, s.version, s.script, s.address,
+      s.type, o.covenant_id
     from unnest(
-      ${outpoints.map((outpoint) => outpoint.transactionId)}::bytea[], ${outpoints.map((outpoint) => outpoint.index)}::bigint[]
+      ${outpoints.map((outpoint) => outpoint.transactionId)}::bytea[],
+        ${outpoints.map((outpoint) => outpoint.index)}::bigint[]
     ) as spent (transaction_id, index)
     join ${transactions} t on ${isSpent}
-    join ${outputs} o on o.transaction_id = t.id and o.index = spent.index and o.index >> 4 = spent.index >> 4
+    join ${outputs} o on o.transaction_id = t.id and o.index = spent.index
+      and o.index >> 4 = spent.index >> 4
     join scripts s on s.id = o.script_id`;
   const { rows } = await sql<UtxoRow>`
     ${from(sql`transactions`, hasTransactionId('t', sql`spent.transaction_id`), sql`transaction_outputs`)}

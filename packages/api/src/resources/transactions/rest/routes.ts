@@ -120,7 +120,8 @@ const transactionById = statementsBy(
       page: sql`select id as key from transactions where ${hasTransactionId('transactions', parameter('id', 'bytea'))}`,
     },
     problem: sql<string | null>`case when not exists (select from page) then
-      case when exists (select from pre_bootstrap_transactions where transaction_id = ${parameter('id', 'bytea')})
+      case when exists (select from pre_bootstrap_transactions
+        where transaction_id = ${parameter('id', 'bytea')})
         then 'pre-bootstrap' else 'unknown' end end`,
     body: jsonBuildObject({
       transaction: oneRestTransaction(options),

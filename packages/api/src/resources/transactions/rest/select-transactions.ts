@@ -79,11 +79,14 @@ const inputsWith = (withPrograms: boolean) =>
  * one where there are more than 4 (packages/state).
  */
 export const spending = sql`
-  select coalesce(min(encode(spender.transaction_id, 'hex')) filter (where ${isAccepted('spender')}),
-      case when count(*) = 4 then encode(accepted_spender_id(output.transaction_id, output.index), 'hex') end) as accepted,
+  select coalesce(min(encode(spender.transaction_id,
+    'hex')) filter (where ${isAccepted('spender')}),
+      case when count(*) = 4 then encode(accepted_spender_id(output.transaction_id, output.index),
+        'hex') end) as accepted,
     min(encode(spender.transaction_id, 'hex')) as other
   from (select input.transaction_id as id from transaction_inputs input
-    where input.previous_transaction_id = output.transaction_id and input.previous_index = output.index limit 4) found
+    where input.previous_transaction_id = output.transaction_id
+      and input.previous_index = output.index limit 4) found
   join transactions spender on spender.id = found.id`;
 
 /**
@@ -93,7 +96,8 @@ export const spending = sql`
 const covenantEvents = sql`
   select jsonb_object_agg(encode(covenants.covenant_id, 'hex'), event.kind) as kinds
   from covenant_events event join covenants on covenants.id = event.covenant_id
-  where event.transaction_id = transactions.id and event.chain_index = transactions.accepting_index`;
+  where event.transaction_id = transactions.id
+    and event.chain_index = transactions.accepting_index`;
 
 const covenantEvent = sql<RestOutputJson['covenantEvent'] & string>`events.kinds ->> encode(output.covenant_id, 'hex')`;
 
@@ -127,7 +131,8 @@ const fee: RawBuilder<string | null> = sql`
     else fee_of_existing_utxos(transactions.id) end)::text`;
 
 const confirmations: RawBuilder<number> = sql`
-  case when ${isAccepted()} then ${sinkBlueScore} - coalesce(accepting.blue_score, bootstrap_blue_score()) else 0 end`;
+  case when ${isAccepted()}
+    then ${sinkBlueScore} - coalesce(accepting.blue_score, bootstrap_blue_score()) else 0 end`;
 
 const fields = ({ includePayload = false, withPrograms = false }: Options): JsonFields<RestTransactionJson> => ({
   transactionId,
@@ -169,19 +174,25 @@ const READ = sql.lit(2 * MAX_BLOCK_HASHES);
  * they are unknown.
  */
 export const containing = sql`
-  select json_agg(encode(hash, 'hex') order by timestamp, hash) filter (where position <= ${LISTED}) as "blockHashes",
-    min(timestamp) filter (where transactions.accepting_index is null or is_accepting) as "blockTime",
-    coalesce(case when count(*) > ${LISTED} then block_count_of(transactions.id) end, count(*)) as "blockCount"
+  select json_agg(encode(hash, 'hex')
+    order by timestamp, hash) filter (where position <= ${LISTED}) as "blockHashes",
+    min(timestamp) filter (where transactions.accepting_index is null
+      or is_accepting) as "blockTime",
+    coalesce(case when count(*) > ${LISTED}
+      then block_count_of(transactions.id) end, count(*)) as "blockCount"
   from (
-    select blocks.hash, blocks.timestamp, blocks.merging_block_id = accepting.block_id as is_accepting,
-      row_number() over (order by blocks.merging_block_id = accepting.block_id desc nulls last, blocks.merging_block_id nulls last,
-        blocks.timestamp, blocks.hash) as position
+    select blocks.hash, blocks.timestamp,
+      blocks.merging_block_id = accepting.block_id as is_accepting,
+      row_number() over (order by blocks.merging_block_id = accepting.block_id desc nulls last,
+        blocks.merging_block_id nulls last, blocks.timestamp, blocks.hash) as position
     from (
       select array(
         select contained.block_id from block_transactions contained
-        where contained.transaction_id = transactions.id order by contained.block_id limit ${READ}) as ids offset 0) first
+        where contained.transaction_id = transactions.id order by contained.block_id
+          limit ${READ}) as ids offset 0) first
     cross join lateral unnest(
-      case when cardinality(first.ids) = ${READ} then blocks_with_accepting(transactions.id, accepting.block_id, first.ids)
+      case when cardinality(first.ids) = ${READ}
+        then blocks_with_accepting(transactions.id, accepting.block_id, first.ids)
         else first.ids end) as contained (block_id)
     join blocks on blocks.id = contained.block_id) found`;
 
@@ -213,7 +224,8 @@ const LONGER_JSON_BYTES = sql.lit(2 * (10_000 - 35));
  * had scripts of usual length.
  */
 const jsonBytes = (includePayload: boolean): RawBuilder<number> => sql`
-  case when ${variant} > 0 then (variant_of(transactions.id, ${variant})).json_bytes else transactions.json_bytes end
+  case when ${variant} > 0 then (variant_of(transactions.id, ${variant})).json_bytes
+    else transactions.json_bytes end
     ${includePayload ? sql`+ 2 * octet_length(transactions.payload)` : sql``}`;
 
 /**
@@ -234,11 +246,13 @@ const estimated = (page: RawBuilder<unknown>, includePayload: boolean): RawBuild
 const bytes = sql<number>`(
   estimate + case when most > ${MAX_PAGE_BYTES} then (
     select coalesce(sum(2 * greatest(octet_length(script.script) - ${USUAL_SCRIPT_BYTES}, 0)), 0)
-    from transaction_inputs input join scripts script on script.id = input.script_id where input.transaction_id = key) else 0 end)`;
+    from transaction_inputs input join scripts script on script.id = input.script_id
+      where input.transaction_id = key) else 0 end)`;
 
 /** Adds the sum of the bytes up to each position to keys and positions of transactions. */
 const withBytes = (page: RawBuilder<unknown>, includePayload: boolean): RawBuilder<unknown> => sql`
-  select key, position, sum(${bytes}) over (order by position) as bytes_until from ${estimated(sql`(${page})`, includePayload)}`;
+  select key, position, sum(${bytes}) over (order by position) as bytes_until
+    from ${estimated(sql`(${page})`, includePayload)}`;
 
 /**
  * Bounds a page of keys of transactions by the bytes of its response: anybody can mine large
@@ -248,7 +262,8 @@ export const boundByBytes =
   (includePayload: boolean) =>
   (page: RawBuilder<unknown>, limit: RawBuilder<number>): RawBuilder<unknown> =>
     sql`
-    select key, position, position <= ${limit} and (position = 1 or bytes_until <= ${MAX_PAGE_BYTES}) as is_shown
+    select key, position, position <= ${limit}
+      and (position = 1 or bytes_until <= ${MAX_PAGE_BYTES}) as is_shown
     from (${withBytes(page, includePayload)}) summed`;
 
 /**

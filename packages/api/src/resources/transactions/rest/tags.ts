@@ -17,7 +17,8 @@ export const tagsByAddress = z.record(z.string(), addressTag).meta({
 
 /** Selects the tags of scripts, by address. @param scriptIds selects `script_id`, each once */
 export const tagsOfScripts = (scriptIds: RawBuilder<unknown>): RawBuilder<Record<string, AddressTagJson>> => sql`(
-  select coalesce(json_object_agg(touched.address, touched.tag) filter (where touched.tag is not null), '{}')
+  select coalesce(json_object_agg(touched.address,
+    touched.tag) filter (where touched.tag is not null), '{}')
   from (
     select scripts.address, ${tagOfScript(sql`scripts.address`, sql`scripts.id`)} as tag
     from unnest(${rowsOf(scriptIds)}) within (script_id)
@@ -28,4 +29,5 @@ export const tagsOfScripts = (scriptIds: RawBuilder<unknown>): RawBuilder<Record
 export const tagsOfPage = (items: RawBuilder<unknown> = sql``): RawBuilder<Record<string, AddressTagJson>> =>
   tagsOfScripts(sql`
     select distinct script_deltas.script_id
-    from (select page.key from page ${items}) listed join script_deltas on script_deltas.transaction_id = listed.key`);
+    from (select page.key from page ${items}) listed
+      join script_deltas on script_deltas.transaction_id = listed.key`);
