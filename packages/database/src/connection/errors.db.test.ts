@@ -103,23 +103,19 @@ test('a server that stops responding', async () => {
 
 test('a deadlock can be retried', async () => {
   await database.pool.query('create table pairs (n int primary key); insert into pairs values (1), (2)');
-  const update = async (order: [number, number]): Promise<unknown> => {
-    const client = await database.pool.connect();
-    try {
-      await client.query('begin');
-      await client.query('update pairs set n = n where n = $1', [order[0]]);
-      await client.query('select pg_sleep(0.2)');
-      await client.query('update pairs set n = n where n = $1', [order[1]]);
-      return undefined;
-    } catch (error) {
-      return error;
-    } finally {
-      await client.query('rollback');
-      client.release();
-    }
-  };
-  const outcomes = await Promise.all([update([1, 2]), update([2, 1])]);
-  const errors = outcomes.filter((outcome) => outcome !== undefined);
+  const clients = [await database.pool.connect(), await database.pool.connect()] as const;
+  const lock = (client: (typeof clients)[number], n: number) =>
+    client.query('update pairs set n = n where n = $1', [n]);
+  for (const [index, client] of clients.entries()) {
+    await client.query('begin');
+    await lock(client, index + 1);
+  }
+  const outcomes = await Promise.allSettled([lock(clients[0], 2), lock(clients[1], 1)]);
+  for (const client of clients) {
+    await client.query('rollback');
+    client.release();
+  }
+  const errors = outcomes.filter((outcome) => outcome.status === 'rejected').map(({ reason }) => reason as unknown);
   expect(errors.map(classify)).toEqual(['retryable']);
 });
 
