@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { parseCatchUpSeconds } from '../../bench/catch-up-seconds.ts';
+import { parseCatchUpSeconds, parseTipMs } from '../../bench/parse-output.ts';
 
 test('it reads the text of older commits', () => {
   const output = [
@@ -18,4 +18,9 @@ test('it reads JSON', () => {
 
 test.each(['', '{}', '{"medians":{}}', 'node alone 9.2 s'])('it refuses %j', (output) => {
   expect(() => parseCatchUpSeconds(output)).toThrow('has no time of a catch-up');
+});
+
+test('it reads the median of the tip', () => {
+  expect(parseTipMs(JSON.stringify({ medians: { latencyP50Ms: 19.4, latencyP99Ms: 68 }, runs: [] }))).toBe(19.4);
+  expect(() => parseTipMs('{"medians":{}}')).toThrow('has no time of a response');
 });
