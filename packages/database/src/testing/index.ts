@@ -1,4 +1,5 @@
 /** Databases and servers for tests and benchmarks. No program loads this entry. */
+export { collidingBytes } from './colliding-bytes.ts';
 export { insertCluster } from './insert-cluster.ts';
 export { type ReplicatedPostgres, startReplicatedPostgres } from './replicated-postgres.ts';
 export { createTestDatabase, type TestDatabase } from './test-database.ts';

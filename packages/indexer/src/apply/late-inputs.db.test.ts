@@ -1,4 +1,4 @@
-import { createTestDatabase, type TestDatabase } from '@kasgres/database/testing';
+import { collidingBytes, createTestDatabase, type TestDatabase } from '@kasgres/database/testing';
 import type { PoolClient } from 'pg';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { resolveAllLateInputs, resolveLateInputs } from './late-inputs.ts';
@@ -185,6 +185,25 @@ test('all inputs are completed at the end of a first catch-up, with the fees of 
   expect([await unresolvedOf(10), await unresolvedOf(13), await countLate()]).toEqual([0, 0, 0]);
   const { rows } = await client.query('select id::integer, fee::integer from transactions where fee is not null');
   expect(rows).toEqual([{ id: 11, fee: 1199 }]);
+});
+
+test('the end of a first catch-up takes no longer for names that Postgres gives the same hash', async () => {
+  const names = collidingBytes(20_000, Buffer.alloc(32));
+  await client.query(
+    `insert into transaction_inputs (transaction_id, index, previous_transaction_hash, previous_index, signature_script,
+       sequence, sig_op_count, compute_budget)
+     select n, 0, substring($1::bytea from (n - 1) * 32 + 1 for 32), 0, '', 0, 1, 0
+       from generate_series(1, $2::integer) n`,
+    [Buffer.concat(names), names.length],
+  );
+  await client.query('insert into pre_bootstrap_transactions values (30000, $1)', [names[77]]);
+  await client.query('analyze transaction_inputs');
+  await client.query("set statement_timeout = '1s'");
+  await resolveAllLateInputs(client);
+  const { rows } = await client.query(
+    'select transaction_id::integer as id, previous_transaction_id::integer as previous from transaction_inputs where previous_transaction_id is not null',
+  );
+  expect(rows).toEqual([{ id: 78, previous: 30_000 }]);
 });
 
 test('every statement looks rows up by an index, regardless of what else is unresolved', async () => {

@@ -83,18 +83,23 @@ export async function resolveLateInputs(client: ClientBase, batch: OfBatch): Pro
 /**
  * Completes all inputs. Each portion is a transaction, so this must run outside of one, before
  * derived state is computed from all rows.
+ *
+ * The names are sorted (DISTINCT ON) and looked up in a B-tree. Miners can make any number of names
+ * to which Postgres gives the same hash, and grouping or joining these by hash takes the square of
+ * their number: hours for a million, which a few hundred blocks hold.
  */
 export async function resolveAllLateInputs(client: ClientBase): Promise<void> {
   await client.query(
     `with named as materialized (
-       select distinct previous_transaction_hash as id from transaction_inputs
-         where amount is null and previous_transaction_hash <> '')
+       select distinct on (previous_transaction_hash) previous_transaction_hash as id
+         from transaction_inputs where amount is null and previous_transaction_hash <> ''
+        order by previous_transaction_hash)
      insert into late_transactions (id, transaction_id)
      select t.id, t.transaction_id from named
        join transactions t on encode(t.transaction_id, 'hex') = encode(named.id, 'hex')
      union
-     select e.id, e.transaction_id from named
-       join pre_bootstrap_transactions e on e.transaction_id = named.id
+     select e.id, named.id from named cross join lateral (
+       select id from pre_bootstrap_transactions where transaction_id = named.id offset 0) e
      union
      select t.id, '' from pre_bootstrap_transactions e join transactions t on t.id = e.id
          on conflict do nothing`,

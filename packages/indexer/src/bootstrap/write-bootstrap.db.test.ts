@@ -1,4 +1,5 @@
-import { createTestDatabase, type TestDatabase } from '@kasgres/database/testing';
+import { collidingBytes, createTestDatabase, type TestDatabase } from '@kasgres/database/testing';
+import { scriptToAddress } from '@kasgres/kaspa';
 import type { ClientBase, PoolClient } from 'pg';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { writeUtxoSet } from './write-bootstrap.ts';
@@ -57,6 +58,37 @@ test('it keeps known keys, and does not list an accepted transaction as pre-boot
   ]);
   const { rows } = await client.query<{ id: bigint }>('select id from pre_bootstrap_transactions order by id');
   expect(rows.map(({ id }) => id)).toEqual([5n, 8n, 100n]);
+});
+
+/** A P2SH script and one without an address. */
+const TEMPLATES = [`aa20${'00'.repeat(32)}87`, 'ab'.repeat(36)];
+
+test('it takes no longer for scripts that Postgres gives the same hash', async () => {
+  const scripts = TEMPLATES.flatMap((template) => collidingBytes(10_000, Buffer.from(template, 'hex')));
+  const addresses = scripts.map((script) => scriptToAddress({ version: 0, script }, 'kaspasim'));
+  for (const from of [1, 15_000]) {
+    await client.query(
+      `insert into loaded_utxos (transaction_id, index, amount, script_version, script, script_type,
+         address, block_daa_score, is_coinbase)
+       select sha256(n::text::bytea), 0, n, 0, script,
+         case when address is null then 'nonstandard' else 'scripthash' end::script_type, address, 50, false
+         from unnest($1::bytea[], $2::text[]) with ordinality loaded (script, address, n) where n >= $3`,
+      [scripts, addresses, from],
+    );
+    await client.query(`insert into utxo_set_load select true, '', count(*), 0, '' from loaded_utxos`);
+    await client.query("set statement_timeout = '1s'");
+    // The second time, all of them are known.
+    await client.query('begin');
+    const { nextScriptId } = await writeUtxoSet(client, NEXT);
+    expect(nextScriptId - NEXT.nextScriptId).toBe(from === 1 ? scripts.length : 0);
+    await client.query('truncate loaded_utxos, utxo_set_load; commit');
+    const { rows } = await client.query<{ same: boolean }>(
+      `select bool_and(s.script = ($1::bytea[])[u.amount]) as same
+         from bootstrap_utxos u join scripts s on s.id = u.script_id`,
+      [scripts],
+    );
+    expect(rows).toEqual([{ same: true }]);
+  }
 });
 
 async function write() {

@@ -12,15 +12,23 @@ type NextKeys = Pick<Checkpoint, 'nextTransactionId' | 'nextScriptId'>;
 
 const WORK_MEMORY = '256MB';
 
+/**
+ * Finds scripts by their addresses, and the others by a digest, as their indexes do. Anybody can
+ * pay to any number of scripts to which Postgres gives the same hash, and grouping or joining these
+ * by their bytes would take the square of their number.
+ */
 export async function writeUtxoSet(client: ClientBase, from: NextKeys): Promise<NextKeys> {
   await client.query(`set local work_mem = '${WORK_MEMORY}'`);
   await client.query('analyze loaded_utxos');
   const scripts = await client.query(
     `insert into scripts (id, version, script, type, address)
      select $1 - 1 + row_number() over (), script_version, script, script_type, address
-       from (select distinct script_version, script, script_type, address from loaded_utxos) l
-      where not exists (select from scripts s
-        where s.script = l.script and s.version = l.script_version)`,
+       from (select distinct script_version, script, script_type, address,
+               case when address is null then sha256(script) end as digest from loaded_utxos) l
+      where not exists (select from scripts s where s.address = l.address)
+        and not exists (select from scripts s
+          where s.address is null and sha256(s.script) = l.digest
+            and s.version = l.script_version)`,
     [from.nextScriptId],
   );
   // An accepted transaction needs no row in pre_bootstrap_transactions; another one with a row
@@ -49,10 +57,14 @@ export async function writeUtxoSet(client: ClientBase, from: NextKeys): Promise<
   // In the order of the primary key, so that its index grows at one end.
   const utxos = await client.query(
     `insert into bootstrap_utxos (transaction_id, index, script_id, amount, block_daa_score, is_coinbase, covenant_id)
-     select coalesce(e.id, t.id), l.index, s.id, l.amount, l.block_daa_score,
+     select coalesce(e.id, t.id), l.index, l.script_id, l.amount, l.block_daa_score,
        l.is_coinbase, l.covenant_id
-       from loaded_utxos l
-       join scripts s on s.script = l.script and s.version = l.script_version
+       from (
+         select l.*, s.id as script_id from loaded_utxos l join scripts s on s.address = l.address
+         union all
+         select l.*, s.id from loaded_utxos l
+           join scripts s on sha256(s.script) = sha256(l.script) and s.version = l.script_version
+          where l.address is null and s.address is null) l
        left join pre_bootstrap_transactions e on e.transaction_id = l.transaction_id
        left join transactions t on encode(t.transaction_id, 'hex') = encode(l.transaction_id, 'hex')
       order by 1, 2`,
