@@ -7,7 +7,7 @@
 
 -- search ----------------------------------------------------------------------------------------------
 
--- “search”
+-- “search no no no no yes yes yes”
 with
   state as materialized (
     select
@@ -71,7 +71,11 @@ from
                             ) object
                         ) as item
                       from blocks block
-                      where block.hash = $2::bytea
+                      where
+                        "block"."hash" >= $2::bytea
+                        and "block"."hash" <= $3::bytea
+                      order by block.hash
+                      limit $4::bigint
                     ) source
                   union all
                   select
@@ -86,75 +90,20 @@ from
                           from
                             (
                               select
-                                'transaction'::text as "type",
-                                encode("transactions"."transaction_id", 'hex') as "id",
+                                'covenant'::text as "type",
+                                encode("covenants"."covenant_id", 'hex') as "id",
                                 null as "label",
-                                containing."blockTime" as "blockTime",
-                                (
-                                  "transactions"."accepting_index" is not null
-                                  or is_pre_bootstrap ("transactions"."id")
-                                ) as "isAccepted",
-                                false as "isPending"
+                                covenants.utxo_count > 0 as "isLive",
+                                "covenants"."balance"::text as "balance",
+                                covenants.event_count as "eventCount"
                             ) object
                         ) as item
-                      from
-                        transactions
-                        left join chain_blocks accepting on accepting.index = transactions.accepting_index
-                        cross join lateral (
-                          select
-                            json_agg(
-                              encode(hash, 'hex')
-                              order by
-                                timestamp,
-                                hash
-                            ) filter (
-                              where position <= 16
-                            ) as "blockHashes",
-                            min(timestamp) filter (
-                              where
-                                transactions.accepting_index is null
-                                or is_accepting
-                            ) as "blockTime",
-                            coalesce(
-                              case when count(*) > 16 then block_count_of (transactions.id)
-                              end,
-                              count(*)
-                            ) as "blockCount"
-                          from
-                            (
-                              select
-                                blocks.hash,
-                                blocks.timestamp,
-                                blocks.merging_block_id = accepting.block_id as is_accepting,
-                                row_number() over (
-                                  order by
-                                    blocks.merging_block_id = accepting.block_id desc nulls last,
-                                    blocks.merging_block_id nulls last,
-                                    blocks.timestamp,
-                                    blocks.hash
-                                ) as position
-                              from
-                                (
-                                  select
-                                    array(
-                                      select contained.block_id
-                                      from block_transactions contained
-                                      where contained.transaction_id = transactions.id
-                                      order by contained.block_id
-                                      limit 32
-                                    ) as ids
-                                  offset 0
-                                ) first
-                                cross join lateral unnest(
-                                  case
-                                    when cardinality(first.ids) = 32 then blocks_with_accepting (transactions.id, accepting.block_id, first.ids)
-                                    else first.ids
-                                  end
-                                ) as contained (block_id)
-                                join blocks on blocks.id = contained.block_id
-                            ) found
-                        ) containing
-                      where encode("transactions"."transaction_id", 'hex') = encode($3::bytea, 'hex')
+                      from covenants
+                      where
+                        "covenants"."covenant_id" >= $5::bytea
+                        and "covenants"."covenant_id" <= $6::bytea
+                      order by covenants.covenant_id
+                      limit $7::bigint
                     ) source
                   union all
                   select
@@ -169,21 +118,23 @@ from
                           from
                             (
                               select
-                                'transaction'::text as "type",
-                                encode($4::bytea, 'hex') as "id",
+                                'program'::text as "type",
+                                encode("programs"."hash", 'hex') as "id",
                                 null as "label",
-                                null as "blockTime",
-                                false as "isAccepted",
-                                true as "isPending"
+                                (
+                                  select encode(template, 'hex')
+                                  from program_templates
+                                  where id = programs.template_id
+                                ) as "template",
+                                programs.spend_count as "spendCount"
                             ) object
                         ) as item
+                      from programs
                       where
-                        $5::boolean
-                        and not exists (
-                          select
-                          from transactions
-                          where encode("transactions"."transaction_id", 'hex') = encode($6::bytea, 'hex')
-                        )
+                        "programs"."hash" >= $8::bytea
+                        and "programs"."hash" <= $9::bytea
+                      order by programs.hash
+                      limit $10::bigint
                     ) source
                   union all
                   select
@@ -198,433 +149,32 @@ from
                           from
                             (
                               select
-                                'covenant'::text as "type",
-                                encode("covenants"."covenant_id", 'hex') as "id",
-                                null as "label",
-                                covenants.utxo_count > 0 as "isLive",
-                                "covenants"."balance"::text as "balance",
-                                covenants.event_count as "eventCount"
+                                'template'::text as "type",
+                                encode("program_templates"."template", 'hex') as "id",
+                                (
+                                  select entry ->> 'name'
+                                  from template_names
+                                  where template_names.template = program_templates.template
+                                  order by
+                                    jsonb_array_length(coalesce(entry -> 'required', '[]')),
+                                    entry ->> 'name'
+                                  limit 1
+                                ) as "label",
+                                'template'::text as "matched",
+                                program_templates.spend_count as "spendCount"
                             ) object
                         ) as item
-                      from covenants
-                      where covenants.covenant_id = $7::bytea
+                      from program_templates
+                      where
+                        "program_templates"."template" >= $11::bytea
+                        and "program_templates"."template" <= $12::bytea
+                      order by program_templates.template
+                      limit $13::bigint
                     ) source
                   union all
                   select
                     source.item,
                     4 as rank,
-                    row_number() over () as position
-                  from
-                    (
-                      select
-                        (
-                          select to_json(object)
-                          from
-                            (
-                              select
-                                'program'::text as "type",
-                                encode("programs"."hash", 'hex') as "id",
-                                null as "label",
-                                (
-                                  select encode(template, 'hex')
-                                  from program_templates
-                                  where id = programs.template_id
-                                ) as "template",
-                                programs.spend_count as "spendCount"
-                            ) object
-                        ) as item
-                      from programs
-                      where programs.hash = $8::bytea
-                    ) source
-                  union all
-                  select
-                    source.item,
-                    5 as rank,
-                    row_number() over () as position
-                  from
-                    (
-                      select
-                        (
-                          select to_json(object)
-                          from
-                            (
-                              select
-                                'template'::text as "type",
-                                encode("program_templates"."template", 'hex') as "id",
-                                (
-                                  select entry ->> 'name'
-                                  from template_names
-                                  where template_names.template = program_templates.template
-                                  order by
-                                    jsonb_array_length(coalesce(entry -> 'required', '[]')),
-                                    entry ->> 'name'
-                                  limit 1
-                                ) as "label",
-                                'template'::text as "matched",
-                                program_templates.spend_count as "spendCount"
-                            ) object
-                        ) as item
-                      from program_templates
-                      where program_templates.template = $9::bytea
-                    ) source
-                  union all
-                  select
-                    source.item,
-                    6 as rank,
-                    row_number() over () as position
-                  from
-                    (
-                      select
-                        (
-                          select to_json(object)
-                          from
-                            (
-                              select
-                                'template'::text as "type",
-                                encode("program_templates"."template", 'hex') as "id",
-                                (
-                                  select entry ->> 'name'
-                                  from template_names
-                                  where template_names.template = program_templates.template
-                                  order by
-                                    jsonb_array_length(coalesce(entry -> 'required', '[]')),
-                                    entry ->> 'name'
-                                  limit 1
-                                ) as "label",
-                                'kccTemplate'::text as "matched",
-                                program_templates.spend_count as "spendCount"
-                            ) object
-                        ) as item
-                      from program_templates
-                      where
-                        program_templates.id in (
-                          select template_id
-                          from programs
-                          where kcc_template = $10::bytea
-                          limit $11::bigint
-                        )
-                    ) source
-                  union all
-                  select
-                    source.item,
-                    7 as rank,
-                    row_number() over () as position
-                  from
-                    (
-                      select
-                        (
-                          select to_json(object)
-                          from
-                            (
-                              select
-                                'lane'::text as "type",
-                                encode(
-                                  substring(
-                                    subnetworks.subnetwork_id
-                                    from 1 for 4
-                                  ),
-                                  'hex'
-                                ) as "id",
-                                null as "label",
-                                lanes.transaction_count as "transactionCount"
-                            ) object
-                        ) as item
-                      from
-                        subnetworks
-                        join lanes on lanes.subnetwork_id = subnetworks.id
-                      where subnetworks.subnetwork_id = $12::bytea
-                    ) source
-                  union all
-                  select
-                    source.item,
-                    8 as rank,
-                    row_number() over () as position
-                  from
-                    (
-                      select
-                        (
-                          select to_json(object)
-                          from
-                            (
-                              select
-                                'address'::text as "type",
-                                requested.address as "id",
-                                coalesce(
-                                  (
-                                    select to_json(tag)
-                                    from
-                                      (
-                                        select
-                                          address,
-                                          name,
-                                          link,
-                                          labels
-                                        from tags
-                                        where tags.address = requested.address
-                                      ) tag
-                                  ),
-                                  (
-                                    select to_json(tag)
-                                    from
-                                      (
-                                        select
-                                          requested.address as address,
-                                          name,
-                                          link,
-                                          labels
-                                        from clusters
-                                        where
-                                          id = (
-                                            select above.root_id
-                                            from
-                                              (
-                                                select scripts.id as script_id
-                                              ) given
-                                              cross join lateral (
-                                                with recursive
-                                                  up as (
-                                                    select
-                                                      m.script_id as root_id,
-                                                      m.parent_id
-                                                    from cluster_members m
-                                                    where m.script_id = given.script_id
-                                                    union all
-                                                    select
-                                                      m.script_id,
-                                                      m.parent_id
-                                                    from
-                                                      up
-                                                      join cluster_members m on m.script_id = up.parent_id
-                                                  )
-                                                select up.root_id
-                                                from up
-                                                where up.parent_id is null
-                                              ) above
-                                          )
-                                        offset 0
-                                      ) tag
-                                    where name is not null
-                                  )
-                                ) ->> 'name' as "label",
-                                coalesce(balances.balance, 0)::text as "balance",
-                                (
-                                  coalesce(balances.transaction_count, 0) + (
-                                    select coalesce(sum(cardinality(array_positions(script_ids, scripts.id))), 0)
-                                    from unmerged_touches
-                                  )
-                                ) as "transactionCount"
-                            ) object
-                        ) as item
-                      from
-                        (
-                          select $13::text as address
-                        ) requested
-                        left join scripts on scripts.address = requested.address
-                        left join balances on balances.script_id = scripts.id
-                      where requested.address is not null
-                    ) source
-                  union all
-                  select
-                    source.item,
-                    9 as rank,
-                    row_number() over () as position
-                  from
-                    (
-                      select
-                        (
-                          select to_json(object)
-                          from
-                            (
-                              select
-                                'block'::text as "type",
-                                encode("block"."hash", 'hex') as "id",
-                                null as "label",
-                                'blueScore'::text as "matched",
-                                "block"."blue_score"::text as "blueScore",
-                                "block"."daa_score"::text as "daaScore",
-                                block.timestamp as "timestamp",
-                                block.is_chain_block as "isChainBlock",
-                                case
-                                  when block.is_blue then 'blue'
-                                  when not block.is_blue then 'red'
-                                end as "color"
-                            ) object
-                        ) as item
-                      from blocks block
-                      where block.blue_score = $14::bigint
-                      order by
-                        block.is_chain_block desc,
-                        block.id
-                      limit $15::bigint
-                    ) source
-                  union all
-                  select
-                    source.item,
-                    10 as rank,
-                    row_number() over () as position
-                  from
-                    (
-                      select
-                        (
-                          select to_json(object)
-                          from
-                            (
-                              select
-                                'block'::text as "type",
-                                encode("block"."hash", 'hex') as "id",
-                                null as "label",
-                                'daaScore'::text as "matched",
-                                "block"."blue_score"::text as "blueScore",
-                                "block"."daa_score"::text as "daaScore",
-                                block.timestamp as "timestamp",
-                                block.is_chain_block as "isChainBlock",
-                                case
-                                  when block.is_blue then 'blue'
-                                  when not block.is_blue then 'red'
-                                end as "color"
-                            ) object
-                        ) as item
-                      from blocks block
-                      where
-                        block.daa_score = $16::bigint
-                        and block.blue_score <> $17::bigint
-                      order by
-                        block.is_chain_block desc,
-                        block.id
-                      limit $18::bigint
-                    ) source
-                  union all
-                  select
-                    source.item,
-                    11 as rank,
-                    row_number() over () as position
-                  from
-                    (
-                      select
-                        (
-                          select to_json(object)
-                          from
-                            (
-                              select
-                                'block'::text as "type",
-                                encode("block"."hash", 'hex') as "id",
-                                null as "label",
-                                'hash'::text as "matched",
-                                "block"."blue_score"::text as "blueScore",
-                                "block"."daa_score"::text as "daaScore",
-                                block.timestamp as "timestamp",
-                                block.is_chain_block as "isChainBlock",
-                                case
-                                  when block.is_blue then 'blue'
-                                  when not block.is_blue then 'red'
-                                end as "color"
-                            ) object
-                        ) as item
-                      from blocks block
-                      where
-                        "block"."hash" >= $19::bytea
-                        and "block"."hash" <= $20::bytea
-                      order by block.hash
-                      limit $21::bigint
-                    ) source
-                  union all
-                  select
-                    source.item,
-                    12 as rank,
-                    row_number() over () as position
-                  from
-                    (
-                      select
-                        (
-                          select to_json(object)
-                          from
-                            (
-                              select
-                                'covenant'::text as "type",
-                                encode("covenants"."covenant_id", 'hex') as "id",
-                                null as "label",
-                                covenants.utxo_count > 0 as "isLive",
-                                "covenants"."balance"::text as "balance",
-                                covenants.event_count as "eventCount"
-                            ) object
-                        ) as item
-                      from covenants
-                      where
-                        "covenants"."covenant_id" >= $22::bytea
-                        and "covenants"."covenant_id" <= $23::bytea
-                      order by covenants.covenant_id
-                      limit $24::bigint
-                    ) source
-                  union all
-                  select
-                    source.item,
-                    13 as rank,
-                    row_number() over () as position
-                  from
-                    (
-                      select
-                        (
-                          select to_json(object)
-                          from
-                            (
-                              select
-                                'program'::text as "type",
-                                encode("programs"."hash", 'hex') as "id",
-                                null as "label",
-                                (
-                                  select encode(template, 'hex')
-                                  from program_templates
-                                  where id = programs.template_id
-                                ) as "template",
-                                programs.spend_count as "spendCount"
-                            ) object
-                        ) as item
-                      from programs
-                      where
-                        "programs"."hash" >= $25::bytea
-                        and "programs"."hash" <= $26::bytea
-                      order by programs.hash
-                      limit $27::bigint
-                    ) source
-                  union all
-                  select
-                    source.item,
-                    14 as rank,
-                    row_number() over () as position
-                  from
-                    (
-                      select
-                        (
-                          select to_json(object)
-                          from
-                            (
-                              select
-                                'template'::text as "type",
-                                encode("program_templates"."template", 'hex') as "id",
-                                (
-                                  select entry ->> 'name'
-                                  from template_names
-                                  where template_names.template = program_templates.template
-                                  order by
-                                    jsonb_array_length(coalesce(entry -> 'required', '[]')),
-                                    entry ->> 'name'
-                                  limit 1
-                                ) as "label",
-                                'template'::text as "matched",
-                                program_templates.spend_count as "spendCount"
-                            ) object
-                        ) as item
-                      from program_templates
-                      where
-                        "program_templates"."template" >= $28::bytea
-                        and "program_templates"."template" <= $29::bytea
-                      order by program_templates.template
-                      limit $30::bigint
-                    ) source
-                  union all
-                  select
-                    source.item,
-                    15 as rank,
                     row_number() over () as position
                   from
                     (
@@ -653,15 +203,15 @@ from
                             name collate "C" as name
                           from tags
                           where
-                            lower(name) collate "C" >= $31::text
-                            and lower(name) collate "C" < $32::text
+                            lower(name) collate "C" >= $14::text
+                            and lower(name) collate "C" < $15::text
                           group by
                             1,
                             2
                           order by
                             1,
                             2
-                          limit $33::bigint
+                          limit $16::bigint
                         ) named
                         cross join lateral (
                           select
@@ -684,7 +234,7 @@ from
                   union all
                   select
                     source.item,
-                    16 as rank,
+                    5 as rank,
                     row_number() over () as position
                   from
                     (
@@ -710,20 +260,20 @@ from
                             min(lower(entry ->> 'name') collate "C") as lower_name
                           from template_names
                           where
-                            lower(entry ->> 'name') collate "C" >= $34::text
-                            and lower(entry ->> 'name') collate "C" < $35::text
+                            lower(entry ->> 'name') collate "C" >= $17::text
+                            and lower(entry ->> 'name') collate "C" < $18::text
                           group by template
                         ) named on named.template = program_templates.template
                       where true
                       order by
                         named.lower_name,
                         program_templates.spend_count desc
-                      limit $36::bigint
+                      limit $19::bigint
                     ) source
                   union all
                   select
                     source.item,
-                    17 as rank,
+                    6 as rank,
                     row_number() over () as position
                   from
                     (
@@ -752,24 +302,913 @@ from
                               from inscription_kinds
                               where
                                 tick <> ''
-                                and lower(tick) = lower($37::text)
+                                and lower(tick) = lower($20::text)
                               limit 1000
                             ) kinds
                         ) kind
                       order by
                         kind.protocol,
                         kind.tick
-                      limit $38::bigint
+                      limit $21::bigint
                     ) source
                 ) found
               order by
                 rank,
                 position
-              limit $39::bigint
+              limit $22::bigint
             ) best
         )
       )::json as body
   ) content;
+
+-- “search yes no no no no yes yes”: another text
+--   like “search no no no no yes yes yes”, except:
+--                            ) as item
+--                          from blocks block
+--   -                      where
+--   -                        "block"."hash" >= $2::bytea
+--   -                        and "block"."hash" <= $3::bytea
+--   -                      order by block.hash
+--   -                      limit $4::bigint
+--   +                      where block.hash = $2::bytea
+--                        ) source
+--                      union all
+--   …
+--                                (
+--                                  select
+--   +                                'transaction'::text as "type",
+--   +                                encode("transactions"."transaction_id", 'hex') as "id",
+--   +                                null as "label",
+--   +                                containing."blockTime" as "blockTime",
+--   +                                (
+--   +                                  "transactions"."accepting_index" is not null
+--   +                                  or is_pre_bootstrap ("transactions"."id")
+--   +                                ) as "isAccepted",
+--   +                                false as "isPending"
+--   +                            ) object
+--   +                        ) as item
+--   +                      from
+--   +                        transactions
+--   +                        left join chain_blocks accepting on accepting.index = transactions.accepting_index
+--   +                        cross join lateral (
+--   +                          select
+--   +                            json_agg(
+--   +                              encode(hash, 'hex')
+--   +                              order by
+--   +                                timestamp,
+--   +                                hash
+--   +                            ) filter (
+--   +                              where position <= 16
+--   +                            ) as "blockHashes",
+--   +                            min(timestamp) filter (
+--   +                              where
+--   +                                transactions.accepting_index is null
+--   +                                or is_accepting
+--   +                            ) as "blockTime",
+--   +                            coalesce(
+--   +                              case when count(*) > 16 then block_count_of (transactions.id)
+--   +                              end,
+--   +                              count(*)
+--   +                            ) as "blockCount"
+--   +                          from
+--   +                            (
+--   +                              select
+--   +                                blocks.hash,
+--   +                                blocks.timestamp,
+--   +                                blocks.merging_block_id = accepting.block_id as is_accepting,
+--   +                                row_number() over (
+--   +                                  order by
+--   +                                    blocks.merging_block_id = accepting.block_id desc nulls last,
+--   +                                    blocks.merging_block_id nulls last,
+--   +                                    blocks.timestamp,
+--   +                                    blocks.hash
+--   +                                ) as position
+--   +                              from
+--   +                                (
+--   +                                  select
+--   +                                    array(
+--   +                                      select contained.block_id
+--   +                                      from block_transactions contained
+--   +                                      where contained.transaction_id = transactions.id
+--   +                                      order by contained.block_id
+--   +                                      limit 32
+--   +                                    ) as ids
+--   +                                  offset 0
+--   +                                ) first
+--   +                                cross join lateral unnest(
+--   +                                  case
+--   +                                    when cardinality(first.ids) = 32 then blocks_with_accepting (transactions.id, accepting.block_id, first.ids)
+--   +                                    else first.ids
+--   +                                  end
+--   +                                ) as contained (block_id)
+--   +                                join blocks on blocks.id = contained.block_id
+--   +                            ) found
+--   +                        ) containing
+--   +                      where encode("transactions"."transaction_id", 'hex') = encode($3::bytea, 'hex')
+--   +                    ) source
+--   +                  union all
+--   +                  select
+--   +                    source.item,
+--   +                    2 as rank,
+--   +                    row_number() over () as position
+--   +                  from
+--   +                    (
+--   +                      select
+--   +                        (
+--   +                          select to_json(object)
+--   +                          from
+--   +                            (
+--   +                              select
+--   +                                'transaction'::text as "type",
+--   +                                encode($4::bytea, 'hex') as "id",
+--   +                                null as "label",
+--   +                                null as "blockTime",
+--   +                                false as "isAccepted",
+--   +                                true as "isPending"
+--   +                            ) object
+--   +                        ) as item
+--   +                      where
+--   +                        $5::boolean
+--   +                        and not exists (
+--   +                          select
+--   +                          from transactions
+--   +                          where encode("transactions"."transaction_id", 'hex') = encode($6::bytea, 'hex')
+--   +                        )
+--   +                    ) source
+--   +                  union all
+--   +                  select
+--   +                    source.item,
+--   +                    3 as rank,
+--   +                    row_number() over () as position
+--   +                  from
+--   +                    (
+--   +                      select
+--   +                        (
+--   +                          select to_json(object)
+--   +                          from
+--   +                            (
+--   +                              select
+--                                    'covenant'::text as "type",
+--                                    encode("covenants"."covenant_id", 'hex') as "id",
+--   …
+--                            ) as item
+--                          from covenants
+--   -                      where
+--   -                        "covenants"."covenant_id" >= $5::bytea
+--   -                        and "covenants"."covenant_id" <= $6::bytea
+--   -                      order by covenants.covenant_id
+--   -                      limit $7::bigint
+--   +                      where covenants.covenant_id = $7::bytea
+--                        ) source
+--                      union all
+--                      select
+--                        source.item,
+--   -                    2 as rank,
+--   +                    4 as rank,
+--                        row_number() over () as position
+--                      from
+--   …
+--                            ) as item
+--                          from programs
+--   -                      where
+--   -                        "programs"."hash" >= $8::bytea
+--   -                        and "programs"."hash" <= $9::bytea
+--   -                      order by programs.hash
+--   -                      limit $10::bigint
+--   +                      where programs.hash = $8::bytea
+--                        ) source
+--                      union all
+--                      select
+--                        source.item,
+--   -                    3 as rank,
+--   +                    5 as rank,
+--                        row_number() over () as position
+--                      from
+--   …
+--                            ) as item
+--                          from program_templates
+--   +                      where program_templates.template = $9::bytea
+--   +                    ) source
+--   +                  union all
+--   +                  select
+--   +                    source.item,
+--   +                    6 as rank,
+--   +                    row_number() over () as position
+--   +                  from
+--   +                    (
+--   +                      select
+--   +                        (
+--   +                          select to_json(object)
+--   +                          from
+--   +                            (
+--   +                              select
+--   +                                'template'::text as "type",
+--   +                                encode("program_templates"."template", 'hex') as "id",
+--   +                                (
+--   +                                  select entry ->> 'name'
+--   +                                  from template_names
+--   +                                  where template_names.template = program_templates.template
+--   +                                  order by
+--   +                                    jsonb_array_length(coalesce(entry -> 'required', '[]')),
+--   +                                    entry ->> 'name'
+--   +                                  limit 1
+--   +                                ) as "label",
+--   +                                'kccTemplate'::text as "matched",
+--   +                                program_templates.spend_count as "spendCount"
+--   +                            ) object
+--   +                        ) as item
+--   +                      from program_templates
+--                          where
+--   -                        "program_templates"."template" >= $11::bytea
+--   -                        and "program_templates"."template" <= $12::bytea
+--   -                      order by program_templates.template
+--   -                      limit $13::bigint
+--   +                        program_templates.id in (
+--   +                          select template_id
+--   +                          from programs
+--   +                          where kcc_template = $10::bytea
+--   +                          limit $11::bigint
+--   +                        )
+--                        ) source
+--                      union all
+--                      select
+--                        source.item,
+--   -                    4 as rank,
+--   +                    7 as rank,
+--                        row_number() over () as position
+--                      from
+--   …
+--                              from tags
+--                              where
+--   -                            lower(name) collate "C" >= $14::text
+--   -                            and lower(name) collate "C" < $15::text
+--   +                            lower(name) collate "C" >= $12::text
+--   +                            and lower(name) collate "C" < $13::text
+--                              group by
+--                                1,
+--   …
+--                                1,
+--                                2
+--   -                          limit $16::bigint
+--   +                          limit $14::bigint
+--                            ) named
+--                            cross join lateral (
+--   …
+--                      select
+--                        source.item,
+--   -                    5 as rank,
+--   +                    8 as rank,
+--                        row_number() over () as position
+--                      from
+--   …
+--                              from template_names
+--                              where
+--   -                            lower(entry ->> 'name') collate "C" >= $17::text
+--   -                            and lower(entry ->> 'name') collate "C" < $18::text
+--   +                            lower(entry ->> 'name') collate "C" >= $15::text
+--   +                            and lower(entry ->> 'name') collate "C" < $16::text
+--                              group by template
+--                            ) named on named.template = program_templates.template
+--   …
+--                            named.lower_name,
+--                            program_templates.spend_count desc
+--   -                      limit $19::bigint
+--   +                      limit $17::bigint
+--                        ) source
+--                      union all
+--                      select
+--                        source.item,
+--   -                    6 as rank,
+--   +                    9 as rank,
+--                        row_number() over () as position
+--                      from
+--   …
+--                                  where
+--                                    tick <> ''
+--   -                                and lower(tick) = lower($20::text)
+--   +                                and lower(tick) = lower($18::text)
+--                                  limit 1000
+--                                ) kinds
+--   …
+--                            kind.protocol,
+--                            kind.tick
+--   -                      limit $21::bigint
+--   +                      limit $19::bigint
+--                        ) source
+--                    ) found
+--   …
+--                    rank,
+--                    position
+--   -              limit $22::bigint
+--   +              limit $20::bigint
+--                ) best
+--            )
+
+-- “search no no yes no no yes yes”: another text
+--   like “search no no no no yes yes yes”, except:
+--                                (
+--                                  select
+--   -                                'block'::text as "type",
+--   -                                encode("block"."hash", 'hex') as "id",
+--   -                                null as "label",
+--   -                                'hash'::text as "matched",
+--   -                                "block"."blue_score"::text as "blueScore",
+--   -                                "block"."daa_score"::text as "daaScore",
+--   -                                block.timestamp as "timestamp",
+--   -                                block.is_chain_block as "isChainBlock",
+--   -                                case
+--   -                                  when block.is_blue then 'blue'
+--   -                                  when not block.is_blue then 'red'
+--   -                                end as "color"
+--   -                            ) object
+--   -                        ) as item
+--   -                      from blocks block
+--   -                      where
+--   -                        "block"."hash" >= $2::bytea
+--   -                        and "block"."hash" <= $3::bytea
+--   -                      order by block.hash
+--   -                      limit $4::bigint
+--   -                    ) source
+--   -                  union all
+--   -                  select
+--   -                    source.item,
+--   -                    1 as rank,
+--   -                    row_number() over () as position
+--   -                  from
+--   -                    (
+--   -                      select
+--   -                        (
+--   -                          select to_json(object)
+--   -                          from
+--   -                            (
+--   -                              select
+--   -                                'covenant'::text as "type",
+--   -                                encode("covenants"."covenant_id", 'hex') as "id",
+--   -                                null as "label",
+--   -                                covenants.utxo_count > 0 as "isLive",
+--   -                                "covenants"."balance"::text as "balance",
+--   -                                covenants.event_count as "eventCount"
+--   -                            ) object
+--   -                        ) as item
+--   -                      from covenants
+--   -                      where
+--   -                        "covenants"."covenant_id" >= $5::bytea
+--   -                        and "covenants"."covenant_id" <= $6::bytea
+--   -                      order by covenants.covenant_id
+--   -                      limit $7::bigint
+--   -                    ) source
+--   -                  union all
+--   -                  select
+--   -                    source.item,
+--   -                    2 as rank,
+--   -                    row_number() over () as position
+--   -                  from
+--   -                    (
+--   -                      select
+--   -                        (
+--   -                          select to_json(object)
+--   -                          from
+--   -                            (
+--   -                              select
+--   -                                'program'::text as "type",
+--   -                                encode("programs"."hash", 'hex') as "id",
+--   -                                null as "label",
+--   +                                'address'::text as "type",
+--   +                                requested.address as "id",
+--   +                                coalesce(
+--   +                                  (
+--   +                                    select to_json(tag)
+--   +                                    from
+--   +                                      (
+--   +                                        select
+--   +                                          address,
+--   +                                          name,
+--   +                                          link,
+--   +                                          labels
+--   +                                        from tags
+--   +                                        where tags.address = requested.address
+--   +                                      ) tag
+--   +                                  ),
+--   +                                  (
+--   +                                    select to_json(tag)
+--   +                                    from
+--   +                                      (
+--   +                                        select
+--   +                                          requested.address as address,
+--   +                                          name,
+--   +                                          link,
+--   +                                          labels
+--   +                                        from clusters
+--   +                                        where
+--   +                                          id = (
+--   +                                            select above.root_id
+--   +                                            from
+--   +                                              (
+--   +                                                select scripts.id as script_id
+--   +                                              ) given
+--   +                                              cross join lateral (
+--   +                                                with recursive
+--   +                                                  up as (
+--   +                                                    select
+--   +                                                      m.script_id as root_id,
+--   +                                                      m.parent_id
+--   +                                                    from cluster_members m
+--   +                                                    where m.script_id = given.script_id
+--   +                                                    union all
+--   +                                                    select
+--   +                                                      m.script_id,
+--   +                                                      m.parent_id
+--   +                                                    from
+--   +                                                      up
+--   +                                                      join cluster_members m on m.script_id = up.parent_id
+--   +                                                  )
+--   +                                                select up.root_id
+--   +                                                from up
+--   +                                                where up.parent_id is null
+--   +                                              ) above
+--   +                                          )
+--   +                                        offset 0
+--   +                                      ) tag
+--   +                                    where name is not null
+--   +                                  )
+--   +                                ) ->> 'name' as "label",
+--   +                                coalesce(balances.balance, 0)::text as "balance",
+--                                    (
+--   -                                  select encode(template, 'hex')
+--   -                                  from program_templates
+--   -                                  where id = programs.template_id
+--   -                                ) as "template",
+--   -                                programs.spend_count as "spendCount"
+--   +                                  coalesce(balances.transaction_count, 0) + (
+--   +                                    select coalesce(sum(cardinality(array_positions(script_ids, scripts.id))), 0)
+--   +                                    from unmerged_touches
+--   +                                  )
+--   +                                ) as "transactionCount"
+--                                ) object
+--                            ) as item
+--   -                      from programs
+--   -                      where
+--   -                        "programs"."hash" >= $8::bytea
+--   -                        and "programs"."hash" <= $9::bytea
+--   -                      order by programs.hash
+--   -                      limit $10::bigint
+--   -                    ) source
+--   -                  union all
+--   -                  select
+--   -                    source.item,
+--   -                    3 as rank,
+--   -                    row_number() over () as position
+--   -                  from
+--   -                    (
+--   -                      select
+--   +                      from
+--                            (
+--   -                          select to_json(object)
+--   -                          from
+--   -                            (
+--   -                              select
+--   -                                'template'::text as "type",
+--   -                                encode("program_templates"."template", 'hex') as "id",
+--   -                                (
+--   -                                  select entry ->> 'name'
+--   -                                  from template_names
+--   -                                  where template_names.template = program_templates.template
+--   -                                  order by
+--   -                                    jsonb_array_length(coalesce(entry -> 'required', '[]')),
+--   -                                    entry ->> 'name'
+--   -                                  limit 1
+--   -                                ) as "label",
+--   -                                'template'::text as "matched",
+--   -                                program_templates.spend_count as "spendCount"
+--   -                            ) object
+--   -                        ) as item
+--   -                      from program_templates
+--   -                      where
+--   -                        "program_templates"."template" >= $11::bytea
+--   -                        and "program_templates"."template" <= $12::bytea
+--   -                      order by program_templates.template
+--   -                      limit $13::bigint
+--   +                          select $2::text as address
+--   +                        ) requested
+--   +                        left join scripts on scripts.address = requested.address
+--   +                        left join balances on balances.script_id = scripts.id
+--                        ) source
+--                      union all
+--                      select
+--                        source.item,
+--   -                    4 as rank,
+--   +                    1 as rank,
+--                        row_number() over () as position
+--                      from
+--   …
+--                              from tags
+--                              where
+--   -                            lower(name) collate "C" >= $14::text
+--   -                            and lower(name) collate "C" < $15::text
+--   +                            lower(name) collate "C" >= $3::text
+--   +                            and lower(name) collate "C" < $4::text
+--                              group by
+--                                1,
+--   …
+--                                1,
+--                                2
+--   -                          limit $16::bigint
+--   +                          limit $5::bigint
+--                            ) named
+--                            cross join lateral (
+--   …
+--                      select
+--                        source.item,
+--   -                    5 as rank,
+--   +                    2 as rank,
+--                        row_number() over () as position
+--                      from
+--   …
+--                              from template_names
+--                              where
+--   -                            lower(entry ->> 'name') collate "C" >= $17::text
+--   -                            and lower(entry ->> 'name') collate "C" < $18::text
+--   +                            lower(entry ->> 'name') collate "C" >= $6::text
+--   +                            and lower(entry ->> 'name') collate "C" < $7::text
+--                              group by template
+--                            ) named on named.template = program_templates.template
+--   …
+--                            named.lower_name,
+--                            program_templates.spend_count desc
+--   -                      limit $19::bigint
+--   +                      limit $8::bigint
+--                        ) source
+--                      union all
+--                      select
+--                        source.item,
+--   -                    6 as rank,
+--   +                    3 as rank,
+--                        row_number() over () as position
+--                      from
+--   …
+--                                  where
+--                                    tick <> ''
+--   -                                and lower(tick) = lower($20::text)
+--   +                                and lower(tick) = lower($9::text)
+--                                  limit 1000
+--                                ) kinds
+--   …
+--                            kind.protocol,
+--                            kind.tick
+--   -                      limit $21::bigint
+--   +                      limit $10::bigint
+--                        ) source
+--                    ) found
+--   …
+--                    rank,
+--                    position
+--   -              limit $22::bigint
+--   +              limit $11::bigint
+--                ) best
+--            )
+
+-- “search no yes no no no yes yes”: another text
+--   like “search no no yes no no yes yes”, except:
+--                                (
+--                                  select
+--   -                                'address'::text as "type",
+--   -                                requested.address as "id",
+--   -                                coalesce(
+--   -                                  (
+--   -                                    select to_json(tag)
+--   -                                    from
+--   -                                      (
+--   -                                        select
+--   -                                          address,
+--   -                                          name,
+--   -                                          link,
+--   -                                          labels
+--   -                                        from tags
+--   -                                        where tags.address = requested.address
+--   -                                      ) tag
+--   +                                'lane'::text as "type",
+--   +                                encode(
+--   +                                  substring(
+--   +                                    subnetworks.subnetwork_id
+--   +                                    from 1 for 4
+--                                      ),
+--   -                                  (
+--   -                                    select to_json(tag)
+--   -                                    from
+--   -                                      (
+--   -                                        select
+--   -                                          requested.address as address,
+--   -                                          name,
+--   -                                          link,
+--   -                                          labels
+--   -                                        from clusters
+--   -                                        where
+--   -                                          id = (
+--   -                                            select above.root_id
+--   -                                            from
+--   -                                              (
+--   -                                                select scripts.id as script_id
+--   -                                              ) given
+--   -                                              cross join lateral (
+--   -                                                with recursive
+--   -                                                  up as (
+--   -                                                    select
+--   -                                                      m.script_id as root_id,
+--   -                                                      m.parent_id
+--   -                                                    from cluster_members m
+--   -                                                    where m.script_id = given.script_id
+--   -                                                    union all
+--   -                                                    select
+--   -                                                      m.script_id,
+--   -                                                      m.parent_id
+--   -                                                    from
+--   -                                                      up
+--   -                                                      join cluster_members m on m.script_id = up.parent_id
+--   -                                                  )
+--   -                                                select up.root_id
+--   -                                                from up
+--   -                                                where up.parent_id is null
+--   -                                              ) above
+--   -                                          )
+--   -                                        offset 0
+--   -                                      ) tag
+--   -                                    where name is not null
+--   -                                  )
+--   -                                ) ->> 'name' as "label",
+--   -                                coalesce(balances.balance, 0)::text as "balance",
+--   -                                (
+--   -                                  coalesce(balances.transaction_count, 0) + (
+--   -                                    select coalesce(sum(cardinality(array_positions(script_ids, scripts.id))), 0)
+--   -                                    from unmerged_touches
+--   -                                  )
+--   -                                ) as "transactionCount"
+--   +                                  'hex'
+--   +                                ) as "id",
+--   +                                null as "label",
+--   +                                lanes.transaction_count as "transactionCount"
+--                                ) object
+--                            ) as item
+--                          from
+--   -                        (
+--   -                          select $2::text as address
+--   -                        ) requested
+--   -                        left join scripts on scripts.address = requested.address
+--   -                        left join balances on balances.script_id = scripts.id
+--   +                        subnetworks
+--   +                        join lanes on lanes.subnetwork_id = subnetworks.id
+--   +                      where subnetworks.subnetwork_id = $2::bytea
+--                        ) source
+--                      union all
+
+-- “search no no no yes no yes yes”: another text
+--   like “search no yes no no no yes yes”, except:
+--                                (
+--                                  select
+--   -                                'lane'::text as "type",
+--   -                                encode(
+--   -                                  substring(
+--   -                                    subnetworks.subnetwork_id
+--   -                                    from 1 for 4
+--   -                                  ),
+--   -                                  'hex'
+--   -                                ) as "id",
+--   +                                'block'::text as "type",
+--   +                                encode("block"."hash", 'hex') as "id",
+--                                    null as "label",
+--   -                                lanes.transaction_count as "transactionCount"
+--   +                                'blueScore'::text as "matched",
+--   +                                "block"."blue_score"::text as "blueScore",
+--   +                                "block"."daa_score"::text as "daaScore",
+--   +                                block.timestamp as "timestamp",
+--   +                                block.is_chain_block as "isChainBlock",
+--   +                                case
+--   +                                  when block.is_blue then 'blue'
+--   +                                  when not block.is_blue then 'red'
+--   +                                end as "color"
+--                                ) object
+--                            ) as item
+--   -                      from
+--   -                        subnetworks
+--   -                        join lanes on lanes.subnetwork_id = subnetworks.id
+--   -                      where subnetworks.subnetwork_id = $2::bytea
+--   +                      from blocks block
+--   +                      where block.blue_score = $2::bigint
+--   +                      order by
+--   +                        block.is_chain_block desc,
+--   +                        block.id
+--   +                      limit $3::bigint
+--                        ) source
+--                      union all
+--   …
+--                                (
+--                                  select
+--   +                                'block'::text as "type",
+--   +                                encode("block"."hash", 'hex') as "id",
+--   +                                null as "label",
+--   +                                'daaScore'::text as "matched",
+--   +                                "block"."blue_score"::text as "blueScore",
+--   +                                "block"."daa_score"::text as "daaScore",
+--   +                                block.timestamp as "timestamp",
+--   +                                block.is_chain_block as "isChainBlock",
+--   +                                case
+--   +                                  when block.is_blue then 'blue'
+--   +                                  when not block.is_blue then 'red'
+--   +                                end as "color"
+--   +                            ) object
+--   +                        ) as item
+--   +                      from blocks block
+--   +                      where
+--   +                        block.daa_score = $4::bigint
+--   +                        and block.blue_score <> $5::bigint
+--   +                      order by
+--   +                        block.is_chain_block desc,
+--   +                        block.id
+--   +                      limit $6::bigint
+--   +                    ) source
+--   +                  union all
+--   +                  select
+--   +                    source.item,
+--   +                    2 as rank,
+--   +                    row_number() over () as position
+--   +                  from
+--   +                    (
+--   +                      select
+--   +                        (
+--   +                          select to_json(object)
+--   +                          from
+--   +                            (
+--   +                              select
+--                                    'tag'::text as "type",
+--                                    named.name as "id",
+--   …
+--                              from tags
+--                              where
+--   -                            lower(name) collate "C" >= $3::text
+--   -                            and lower(name) collate "C" < $4::text
+--   +                            lower(name) collate "C" >= $7::text
+--   +                            and lower(name) collate "C" < $8::text
+--                              group by
+--                                1,
+--   …
+--                                1,
+--                                2
+--   -                          limit $5::bigint
+--   +                          limit $9::bigint
+--                            ) named
+--                            cross join lateral (
+--   …
+--                      select
+--                        source.item,
+--   -                    2 as rank,
+--   +                    3 as rank,
+--                        row_number() over () as position
+--                      from
+--   …
+--                              from template_names
+--                              where
+--   -                            lower(entry ->> 'name') collate "C" >= $6::text
+--   -                            and lower(entry ->> 'name') collate "C" < $7::text
+--   +                            lower(entry ->> 'name') collate "C" >= $10::text
+--   +                            and lower(entry ->> 'name') collate "C" < $11::text
+--                              group by template
+--                            ) named on named.template = program_templates.template
+--   …
+--                            named.lower_name,
+--                            program_templates.spend_count desc
+--   -                      limit $8::bigint
+--   +                      limit $12::bigint
+--                        ) source
+--                      union all
+--                      select
+--                        source.item,
+--   -                    3 as rank,
+--   +                    4 as rank,
+--                        row_number() over () as position
+--                      from
+--   …
+--                                  where
+--                                    tick <> ''
+--   -                                and lower(tick) = lower($9::text)
+--   +                                and lower(tick) = lower($13::text)
+--                                  limit 1000
+--                                ) kinds
+--   …
+--                            kind.protocol,
+--                            kind.tick
+--   -                      limit $10::bigint
+--   +                      limit $14::bigint
+--                        ) source
+--                    ) found
+--   …
+--                    rank,
+--                    position
+--   -              limit $11::bigint
+--   +              limit $15::bigint
+--                ) best
+--            )
+
+-- “search no no no no no yes yes”: another text
+--   like “search no yes no no no yes yes”, except:
+--                                (
+--                                  select
+--   -                                'lane'::text as "type",
+--   -                                encode(
+--   -                                  substring(
+--   -                                    subnetworks.subnetwork_id
+--   -                                    from 1 for 4
+--   -                                  ),
+--   -                                  'hex'
+--   -                                ) as "id",
+--   -                                null as "label",
+--   -                                lanes.transaction_count as "transactionCount"
+--   -                            ) object
+--   -                        ) as item
+--   -                      from
+--   -                        subnetworks
+--   -                        join lanes on lanes.subnetwork_id = subnetworks.id
+--   -                      where subnetworks.subnetwork_id = $2::bytea
+--   -                    ) source
+--   -                  union all
+--   -                  select
+--   -                    source.item,
+--   -                    1 as rank,
+--   -                    row_number() over () as position
+--   -                  from
+--   -                    (
+--   -                      select
+--   -                        (
+--   -                          select to_json(object)
+--   -                          from
+--   -                            (
+--   -                              select
+--                                    'tag'::text as "type",
+--                                    named.name as "id",
+--   …
+--                              from tags
+--                              where
+--   -                            lower(name) collate "C" >= $3::text
+--   -                            and lower(name) collate "C" < $4::text
+--   +                            lower(name) collate "C" >= $2::text
+--   +                            and lower(name) collate "C" < $3::text
+--                              group by
+--                                1,
+--   …
+--                                1,
+--                                2
+--   -                          limit $5::bigint
+--   +                          limit $4::bigint
+--                            ) named
+--                            cross join lateral (
+--   …
+--                      select
+--                        source.item,
+--   -                    2 as rank,
+--   +                    1 as rank,
+--                        row_number() over () as position
+--                      from
+--   …
+--                              from template_names
+--                              where
+--   -                            lower(entry ->> 'name') collate "C" >= $6::text
+--   -                            and lower(entry ->> 'name') collate "C" < $7::text
+--   +                            lower(entry ->> 'name') collate "C" >= $5::text
+--   +                            and lower(entry ->> 'name') collate "C" < $6::text
+--                              group by template
+--                            ) named on named.template = program_templates.template
+--   …
+--                            named.lower_name,
+--                            program_templates.spend_count desc
+--   -                      limit $8::bigint
+--   +                      limit $7::bigint
+--                        ) source
+--                      union all
+--                      select
+--                        source.item,
+--   -                    3 as rank,
+--   +                    2 as rank,
+--                        row_number() over () as position
+--                      from
+--   …
+--                                  where
+--                                    tick <> ''
+--   -                                and lower(tick) = lower($9::text)
+--   +                                and lower(tick) = lower($8::text)
+--                                  limit 1000
+--                                ) kinds
+--   …
+--                            kind.protocol,
+--                            kind.tick
+--   -                      limit $10::bigint
+--   +                      limit $9::bigint
+--                        ) source
+--                    ) found
+--   …
+--                    rank,
+--                    position
+--   -              limit $11::bigint
+--   +              limit $10::bigint
+--                ) best
+--            )
 
 -- getNetwork ------------------------------------------------------------------------------------------
 

@@ -10,7 +10,7 @@ import { queryNumber } from '../../pages/page-query.ts';
 import { lookUp } from '../shared.ts';
 import { meaningsOf, MIN_PREFIX_DIGITS, MIN_TAG_LENGTH } from './meanings.ts';
 import { searchResult } from './schemas.ts';
-import { results } from './sources.ts';
+import { searchFor } from './sources.ts';
 
 const MAX_LENGTH = 200;
 const MAX_RESULTS = 20;
@@ -52,6 +52,6 @@ export const search = statementRoute(
     const { network } = settled;
     const meanings = meaningsOf(network, q);
     const isPending = meanings.hash !== undefined && (await isInMempool(nodeCalls.of('search'), meanings.hash));
-    return results.with({ ...meanings, isPending, limit });
+    return searchFor({ ...meanings, isPending, limit });
   },
 );
