@@ -92,8 +92,8 @@ const templates = (
 const MAX_KINDS = sql.lit(1000);
 
 /**
- * What a text may mean. Most texts have two or three meanings, and Postgres takes as long to begin
- * with a source that has no rows as to look up one that has.
+ * A meaning of a text. Most texts have two or three, and Postgres takes as long to begin a statement
+ * with a source that has no rows as with one that has some.
  */
 type Meaning = 'hash' | 'lane' | 'address' | 'score' | 'prefix' | 'name' | 'tick';
 
