@@ -92,8 +92,8 @@ const templates = (
 const MAX_KINDS = sql.lit(1000);
 
 /**
- * A meaning of a text. Most texts have two or three, and Postgres takes as long to begin a statement
- * with a source that has no rows as with one that has some.
+ * A meaning of a text. Most texts have two or three, and a source costs Postgres nearly as much if
+ * it has no rows.
  */
 type Meaning = 'hash' | 'lane' | 'address' | 'score' | 'prefix' | 'name' | 'tick';
 
