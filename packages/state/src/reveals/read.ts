@@ -42,9 +42,8 @@ interface RevealRow {
  * from a join with the list of a chain block, which it would choose for the ten transactions that
  * it expects there.
  * @param transactions selects the accepted transactions `t`, each with the `variant` that is read
- * @param from what is read, which has `t`
  */
-const selectReveals = (transactions: string, from = 't', where = 'true'): string => `
+const selectReveals = (transactions: string, where = 'true'): string => `
   with t as materialized (${transactions}),
   accepted as materialized (${acceptedBy('select accepting_index from t')}
     and (a.id in (select id from t)) is true)
@@ -53,7 +52,7 @@ const selectReveals = (transactions: string, from = 't', where = 'true'): string
     accepted.position, coalesce(t.fee, 0) as fee, case when t.variant = 0 then i.signature_script
       else b.signature_script end as "signatureScript", s.script,
     coalesce(o.covenant_id, u.covenant_id) as "covenantId"
-  from ${from}
+  from t
   join accepted on accepted.chain_index = t.accepting_index and accepted.transaction_id = t.id
   join transaction_inputs i on i.transaction_id = t.id
   join scripts s on s.id = i.script_id and s.type = 'scripthash'
@@ -115,10 +114,14 @@ export async function* revealPages(db: Queryable, keys?: KeySet): AsyncGenerator
   for await (const found of keys === undefined ? findInputs(db) : findInputsOf(db, keys)) {
     for (const page of divide(found)) {
       const { rows } = await db.query<RevealRow>(
+        // A join of the wanted inputs with the rest, of which the planner expects one row, would look
+        // at each of them for each transaction.
         `${selectReveals(
-          'select id, accepting_index, fee, accepted_variant as variant from transactions where id = any($1::bigint[])',
-          'unnest($1::bigint[], $2::integer[]) wanted (transaction_id, index) join t on t.id = wanted.transaction_id',
-          'i.index = wanted.index',
+          `select t.id, t.accepting_index, t.fee, t.accepted_variant as variant, wanted.index
+             from unnest($1::bigint[], $2::integer[]) wanted (transaction_id, index)
+            cross join lateral (select id, accepting_index, fee, accepted_variant from transactions
+              where id = wanted.transaction_id offset 0) t`,
+          'i.index = t.index',
         )}
           order by i.transaction_id, i.index`,
         columnsOf(page, 'transaction', 'input'),
