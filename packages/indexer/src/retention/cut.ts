@@ -2,17 +2,25 @@
  * Cuts the chain at the first chain block of a generation: afterwards the index is one that was
  * bootstrapped there. Everything that takes long happens before any lock that others could wait
  * for: rows of the older generations that blocks above the cut still carry, merge or refer to are
- * copied, the UTXO set is replaced, and so on, invisibly to others. Hardly any batch changes these
- * rows, which are below finality; if one does, the cut is prepared again. The end takes
- * milliseconds: the older partitions are detached, those with the kept rows are attached, and the
- * start and the checkpoint change, all in the same transaction.
+ * copied, the UTXO set is replaced, and so on, invisibly to others. These rows are below finality,
+ * so batches concern few of them meanwhile, which `catchUp` adds. The end takes milliseconds: the
+ * older partitions are detached, those with the kept rows are attached, and the start and the
+ * checkpoint change, all in the same transaction.
  */
 import type { Network } from '@kasgres/kaspa';
 import type { ClientBase } from 'pg';
 import { firstKeyOf } from '../apply/generations.ts';
 import type { CutPoint } from './cut-point.ts';
 import { restartFrom } from './next-bootstrap.ts';
-import { type PreparedCut, readNextKeys, recheck, type UtxoSum } from './prepared-cut.ts';
+import {
+  catchUp,
+  copyKept,
+  countRemovedCopies,
+  forgetOutputs,
+  type PreparedCut,
+  readNextKeys,
+  type UtxoSum,
+} from './prepared-cut.ts';
 import {
   BLOCK_TABLES,
   keptPartition,
@@ -49,7 +57,15 @@ export async function prepareCut(
   const border = await findBorder(client, cut, bound, finalityDepth);
   await findBlocks(client, cut, bound, border);
   await findTransactions(client, bound);
-  await countRemovedCopies(client, bound);
+  await client.query('create temporary table cut_copies (transaction_id bigint, blocks bigint) on commit drop');
+  await countRemovedCopies(
+    client,
+    bound,
+    `select id from cut_kept_transactions
+      union
+     select bt.transaction_id from cut_removed_blocks removed
+       join block_transactions bt on bt.block_id = removed.id`,
+  );
   await replaceBootstrap(client);
   await findReferences(client, bound, border);
   await findRemovedChainBlocks(client, cut, bound);
@@ -62,17 +78,17 @@ export async function prepareCut(
 }
 
 /**
- * Must run when no batch is being written, soon after `recheck`. @returns `busy`, with the
+ * Must run when no batch is being written, soon after `catchUp`. @returns `busy`, with the
  * transaction as before, if somebody reads for too long; `outdated` if the cut must be prepared
  * again
  */
 export async function completeCut(client: ClientBase, prepared: PreparedCut): Promise<'cut' | 'busy' | 'outdated'> {
-  const { cut } = prepared;
+  const { cut, unchecked } = prepared;
   await client.query('savepoint complete_cut');
   try {
     await client.query(`set local lock_timeout = '${LOCK_TIMEOUT}'`);
     await client.query('select from checkpoint for update');
-    if ((await recheck(client, prepared)) === 'outdated') return 'outdated';
+    if ((await catchUp(client, prepared)) === 'outdated') return 'outdated';
     await client.query(
       `lock table ${PARTITIONED_TABLES.map((table) => `only ${table}`).join(', ')} in access exclusive mode`,
     );
@@ -82,28 +98,13 @@ export async function completeCut(client: ClientBase, prepared: PreparedCut): Pr
   } catch (error) {
     if (!isLockTimeout(error)) throw error;
     await client.query('rollback to savepoint complete_cut');
+    prepared.unchecked = unchecked;
     return 'busy';
   }
 }
 
 function isLockTimeout(error: unknown): boolean {
   return error instanceof Error && 'code' in error && (error.code === '55P03' || error.code === '40P01');
-}
-
-/** Counts the removed blocks that contain a transaction that stays. */
-async function countRemovedCopies(client: ClientBase, bound: number): Promise<void> {
-  await client.query('create temporary table cut_copies (transaction_id bigint, blocks bigint) on commit drop');
-  await client.query(
-    `insert into cut_copies
-     select bt.transaction_id, count(*) as blocks
-       from (select id from cut_kept_transactions
-             union
-             select bt.transaction_id from cut_removed_blocks removed
-               join block_transactions bt on bt.block_id = removed.id) stay
-       join block_transactions bt on bt.transaction_id = stay.id
-      where not ${stays('blocks', 'bt.block_id', bound)}
-      group by bt.transaction_id`,
-  );
 }
 
 /**
@@ -159,83 +160,32 @@ async function replaceBootstrap(client: ClientBase): Promise<void> {
   );
 }
 
-/** Copies what stays of the older generations, under its keys, into separate partitions. */
-async function copyKept(client: ClientBase, { generation, chainIndex }: CutPoint): Promise<void> {
-  const copy = async (table: string, key: string, kind: string): Promise<void> => {
-    const partition = keptPartition(table, generation);
-    await client.query('select make_partition($1, $2)', [table, partition]);
-    await client.query(
-      `insert into ${partition} select rows.* from cut_kept_${kind} kept join ${table} rows on rows.${key} = kept.id`,
-    );
-    await client.query(`analyze ${partition}`);
-  };
-  for (const [table, key] of Object.entries(BLOCK_TABLES)) await copy(table, key, 'blocks');
-  for (const [table, key] of Object.entries(TRANSACTION_TABLES)) await copy(table, key, 'transactions');
+/** Forgets outputs that were spent before the cut, and names that only these needed. */
+async function forgetSpentOutputs(client: ClientBase, cut: CutPoint, bound: number): Promise<void> {
   await client.query(
-    `update ${keptPartition('transactions', generation)}
-      set accepting_index = null, accepted_variant = null where accepting_index <= $1`,
-    [chainIndex],
-  );
-}
-
-/**
- * Selects inputs whose output is not in the UTXO set of the cut.
- * @param inputs of the FROM clause, with a condition
- */
-const lostOf = (inputs: string): string => `
-  select i.transaction_id, i.index, i.previous_transaction_id,
-         exists (select from bootstrap_utxos u
-           where u.transaction_id = i.previous_transaction_id) as is_named
-    from ${inputs}
-     and not exists (
-       select from bootstrap_utxos u
-         where u.transaction_id = i.previous_transaction_id and u.index = i.previous_index)`;
-
-/**
- * Remaining transactions may have inputs whose output was spent before the cut, since blocks may
- * carry what is never accepted. As after a bootstrap, such an output is not known: its transaction
- * is named by its id, or by its key if the UTXO set has another output of it.
- */
-async function forgetSpentOutputs(client: ClientBase, { generation }: CutPoint, bound: number): Promise<void> {
-  await client.query(
-    `create temporary table cut_lost on commit drop as
-     ${lostOf(`transaction_inputs i
-      where i.previous_transaction_id < ${bound} and i.transaction_id >= ${bound}
-        and i.previous_transaction_id not in (select id from cut_kept_transactions)
-        and i.transaction_id not in (select id from cut_removed_transactions)`)}
-     union
-     ${lostOf(`cut_kept_transactions kept join transaction_inputs i on i.transaction_id = kept.id
-      where i.previous_transaction_id is not null and not ${stays('transactions', 'i.previous_transaction_id', bound)}`)}
-     union
-     ${lostOf(`cut_removed_transactions removed join transaction_inputs i on i.previous_transaction_id = removed.id
-      where ${stays('transactions', 'i.transaction_id', bound)}`)}`,
+    `create temporary table cut_lost (
+       transaction_id bigint, index smallint, previous_transaction_id bigint, amount bigint,
+       script_id bigint, is_named boolean, is_new boolean) on commit drop`,
   );
   await client.query('create index on cut_lost (transaction_id)');
-  await client.query('analyze cut_lost');
-  // Only the copies of kept transactions, so that no batch waits for the cut.
-  for (const [inputs, transactions, lost] of [
-    ['transaction_inputs', 'transactions', `(select * from cut_lost where transaction_id >= ${bound})`],
-    [keptPartition('transaction_inputs', generation), keptPartition('transactions', generation), 'cut_lost'],
-  ]) {
-    await client.query(
-      `update ${inputs} i set amount = null, script_id = null,
-              previous_transaction_id = case when lost.is_named then i.previous_transaction_id end,
-              previous_transaction_hash = case when lost.is_named then '' else coalesce(
-                (select t.transaction_id from transactions t
-                  where t.id = i.previous_transaction_id),
-                (select e.transaction_id from pre_bootstrap_transactions e
-                  where e.id = i.previous_transaction_id)) end
-         from ${lost} lost where i.transaction_id = lost.transaction_id and i.index = lost.index`,
-    );
-    await client.query(
-      `update ${transactions} t set fee = null from ${lost} lost
-        where t.id = lost.transaction_id and t.subnetwork_id <> 1`,
-    );
-  }
+  await client.query('create temporary table cut_unnamed (id bigint primary key, transaction_id bytea) on commit drop');
+  await forgetOutputs(client, cut, [
+    `transaction_inputs i
+      where i.previous_transaction_id < ${bound} and i.transaction_id >= ${bound}
+        and i.previous_transaction_id not in (select id from cut_kept_transactions)
+        and i.transaction_id not in (select id from cut_removed_transactions)`,
+    `cut_kept_transactions kept join transaction_inputs i on i.transaction_id = kept.id
+      where i.previous_transaction_id is not null and not ${stays('transactions', 'i.previous_transaction_id', bound)}`,
+    `cut_removed_transactions removed join transaction_inputs i on i.previous_transaction_id = removed.id
+      where ${stays('transactions', 'i.transaction_id', bound)}`,
+  ]);
   await client.query(
-    `delete from pre_bootstrap_transactions e using (select distinct transaction_id from next_bootstrap_spent) spent
-      where e.id = spent.transaction_id
-        and not exists (select from bootstrap_utxos u where u.transaction_id = e.id)`,
+    `with unnamed as (
+       delete from pre_bootstrap_transactions e using (select distinct transaction_id from next_bootstrap_spent) spent
+        where e.id = spent.transaction_id
+          and not exists (select from bootstrap_utxos u where u.transaction_id = e.id)
+       returning e.id, e.transaction_id)
+     insert into cut_unnamed select id, transaction_id from unnamed`,
   );
 }
 

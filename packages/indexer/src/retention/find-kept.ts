@@ -68,16 +68,19 @@ export async function findTransactions(client: ClientBase, bound: number): Promi
        join block_transactions bt on bt.block_id = kept.id
       where bt.transaction_id < ${bound}`,
   );
-  await client.query('create temporary table cut_removed_transactions (id bigint primary key) on commit drop');
+  await client.query(
+    'create temporary table cut_removed_transactions (id bigint primary key, transaction_id bytea) on commit drop',
+  );
   await client.query(
     `insert into cut_removed_transactions
-     select distinct bt.transaction_id from cut_removed_blocks removed
-       join block_transactions bt on bt.block_id = removed.id
-      where bt.transaction_id >= ${bound}
+     select t.id, t.transaction_id
+       from (select distinct bt.transaction_id as id from cut_removed_blocks removed
+               join block_transactions bt on bt.block_id = removed.id) contained
+       join transactions t on t.id = contained.id
+      where t.id >= ${bound}
         and not exists (
           select from block_transactions other
-           where other.transaction_id = bt.transaction_id
-             and ${stays('blocks', 'other.block_id', bound)})`,
+           where other.transaction_id = t.id and ${stays('blocks', 'other.block_id', bound)})`,
   );
   await client.query('analyze cut_kept_transactions, cut_removed_transactions');
 }

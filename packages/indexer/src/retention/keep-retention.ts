@@ -8,7 +8,7 @@ import { FatalError, type Logger, sleep } from '@kasgres/runtime';
 import type { ClientBase } from 'pg';
 import type { Metrics } from '../metrics.ts';
 import { completeCut, prepareCut } from './cut.ts';
-import { recheck } from './prepared-cut.ts';
+import { catchUp } from './prepared-cut.ts';
 import { type CutPoint, findCutPoint } from './cut-point.ts';
 import { stageNextBootstrap } from './next-bootstrap.ts';
 import { dropDetached } from './partitions.ts';
@@ -131,8 +131,8 @@ export class RetentionKeeper {
     try {
       const prepared = await prepareCut(client, cut, network);
       for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt += 1) {
-        // Leaves little to check between two batches.
-        if ((await recheck(client, prepared)) === 'outdated') return await this.#undo();
+        // Leaves little to add between two batches.
+        if ((await catchUp(client, prepared)) === 'outdated') return await this.#undo();
         const completion = await this.#betweenBatches(async () => {
           const outcome = await completeCut(client, prepared);
           if (outcome !== 'busy') await client.query(outcome === 'cut' ? 'commit' : 'rollback');
