@@ -41,7 +41,7 @@ interface RevealRow {
  * Selects the inputs `i` of transactions that spend P2SH scripts `s`. `is true` keeps the planner
  * from a join with the list of a chain block, which it would choose for the ten transactions that
  * it expects there.
- * @param transactions selects the accepted transactions `t`, each with the `variant` that is read
+ * @param transactions selects accepted transactions `t`, each with the `variant` that is read
  */
 const selectReveals = (transactions: string, where = 'true'): string => `
   with t as materialized (${transactions}),
@@ -114,8 +114,8 @@ export async function* revealPages(db: Queryable, keys?: KeySet): AsyncGenerator
   for await (const found of keys === undefined ? findInputs(db) : findInputsOf(db, keys)) {
     for (const page of divide(found)) {
       const { rows } = await db.query<RevealRow>(
-        // A join of the wanted inputs with the rest, of which the planner expects one row, would look
-        // at each of them for each transaction.
+        // The planner expects one row of the rest, so that a join with the wanted inputs would
+        // compare each of them with each transaction.
         `${selectReveals(
           `select t.id, t.accepting_index, t.fee, t.accepted_variant as variant, wanted.index
              from unnest($1::bigint[], $2::integer[]) wanted (transaction_id, index)
