@@ -108,6 +108,8 @@ test('every listing is paged to its end', async () => {
   await count('tags', client.paginate('/v1/tags'));
   await count('utxos', client.paginate('/v1/addresses/{address}/utxos', { params: { path: { address }, query } }));
   await count('members', client.paginate('/v1/addresses/{address}/cluster', { params: { path: { address }, query } }));
+  await count('covenants', client.paginate('/v1/covenants', { params: { query: { limit: 2 } } }));
+  await count('events', client.paginate('/v1/covenant-events', { params: { query: { limit: 2 } } }));
   const { rows } = await harness.database.pool.query<Record<string, bigint>>(
     `select (select count(*) from blocks) as blocks, (select count(*) from transactions) as transactions,
        (select count(*) from balances join scripts on id = script_id
@@ -115,7 +117,8 @@ test('every listing is paged to its end', async () => {
        (select count(*) from tags) as tags,
        (select count(*) from utxos join scripts on id = script_id where address = $1) as utxos,
        coalesce((select size from clusters join scripts on clusters.id = cluster_of(scripts.id)
-         where address = $1), 1) as members`,
+         where address = $1), 1) as members,
+       (select count(*) from covenants) as covenants, (select count(*) from covenant_events) as events`,
     [address],
   );
   const wanted = Object.entries(rows[0] ?? {}).map(([name, value]) => [name, Number(value)]);

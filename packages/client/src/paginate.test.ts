@@ -1,5 +1,5 @@
-import { expect, it } from 'vitest';
-import { paginate } from './paginate.ts';
+import { expect, expectTypeOf, it } from 'vitest';
+import { type Item, type ListingPath, paginate } from './paginate.ts';
 
 it('continues behind what a filter has dropped, also after a page without items', async () => {
   const pages = [
@@ -16,4 +16,28 @@ it('continues behind what a filter has dropped, also after a page without items'
   const ids = (await Array.fromAsync(items)).map(({ transactionId }) => transactionId);
   expect(ids).toEqual(['a', 'd']);
   expect(cursors).toEqual([undefined, 'b', 'c', 'd']);
+});
+
+it('has the items of every listing', () => {
+  type Empty = { [Path in ListingPath]: [Item<Path>] extends [never] ? Path : never }[ListingPath];
+  expectTypeOf<Empty>().toBeNever();
+});
+
+const id = 'ab'.repeat(32);
+
+it.each([
+  ['covenants', { covenantId: id, firstSeen: 1, lastSeen: 2 }, `2:${id}`],
+  ['events', { covenantId: 'cd'.repeat(32), transactionId: id }, id],
+  ['inscriptions', { transactionId: id, source: 'payload' }, `${id}:payload`],
+  ['inscriptions', { transactionId: id, source: { input: 3 } }, `${id}:3`],
+  ['lanes', { namespace: '01020304', lastSeen: 5 }, '5:01020304'],
+  ['templates', { template: id, spendCount: 7 }, `7:${id}`],
+])('continues behind the last of the %s', async (name, item, cursor) => {
+  const cursors: unknown[] = [];
+  const items = paginate<'/v1/covenants'>(async (request) => {
+    cursors.push(request.params?.query?.starting_after);
+    return { [name]: [item], metadata: { hasMore: cursors.length === 1, count: 1 } } as never;
+  });
+  expect(await Array.fromAsync(items)).toEqual([item, item]);
+  expect(cursors).toEqual([undefined, cursor]);
 });

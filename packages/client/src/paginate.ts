@@ -14,7 +14,18 @@ export type ListingPath = {
 }[GetPath];
 
 /** Fields of pages that have the items. */
-type ItemsName = 'transactions' | 'utxos' | 'blocks' | 'addresses' | 'tags' | 'members';
+type ItemsName =
+  | 'transactions'
+  | 'utxos'
+  | 'blocks'
+  | 'addresses'
+  | 'covenants'
+  | 'events'
+  | 'inscriptions'
+  | 'lanes'
+  | 'templates'
+  | 'tags'
+  | 'members';
 
 /** Pages of transactions also have tags by address, which are no items. */
 type ItemsKey<Path extends ListingPath> = {
@@ -40,8 +51,13 @@ const CURSORS: { [Name in ItemsName]: (item: Items[Name]) => string } = {
   transactions: (transaction) => transaction.transactionId,
   utxos: ({ transactionId, index }) => `${transactionId}:${index}`,
   blocks: (block) => block.hash,
-  // The address alone would stand for its current position, which changes with its balance.
+  // These items move: their ids alone would stand for their current positions.
   addresses: ({ address, balance }) => `${balance}:${address}`,
+  covenants: ({ covenantId, lastSeen }) => `${lastSeen}:${covenantId}`,
+  lanes: ({ namespace, lastSeen }) => `${lastSeen}:${namespace}`,
+  templates: ({ template, spendCount }) => `${spendCount}:${template}`,
+  events: ({ transactionId }) => transactionId,
+  inscriptions: ({ transactionId, source }) => `${transactionId}:${source === 'payload' ? source : source.input}`,
   tags: ({ address }) => address,
   members: ({ address }) => address,
 };
