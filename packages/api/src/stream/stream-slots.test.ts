@@ -65,3 +65,20 @@ test('a caller holds at most half of the addresses and covenants, and leaves roo
   two.release();
   other.hold(500);
 });
+
+test('clients without a key leave half of the addresses and covenants to keys', () => {
+  const slots = new StreamSlots(100, 1000);
+  const hold = (caller: Parameters<typeof slots.take>[0], count: number) => {
+    const slot = slots.take(caller);
+    slot.hold(count);
+    return slot;
+  };
+  const [first] = [500, 200, 50].map((count, client) => {
+    if (client === 0) return hold(anonymous('client 0'), count);
+    expect(() => hold(anonymous(`client ${client}`), count)).toThrow('too many addresses');
+    return undefined;
+  });
+  hold(key('wallet'), 250);
+  first?.hold(400);
+  hold(anonymous('client 3'), 100);
+});

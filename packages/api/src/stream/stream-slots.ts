@@ -2,7 +2,8 @@
  * Divides the streams at once among callers. A caller may have as many as are free. When none is, a
  * caller that has fewer than another one gets the latest slot of the one that has the most, so
  * nobody is shut out by the number of somebody else's streams. Clients without a key have half of
- * the slots together, so the others are there for keys.
+ * the slots together, and half of the watched addresses and covenants, so the others are there for
+ * keys.
  */
 import { unavailable } from '@kasgres/reads';
 
@@ -67,6 +68,7 @@ export class StreamSlots {
   #count = 0;
   #anonymous = 0;
   #watched = 0;
+  #watchedAnonymously = 0;
 
   /** @param maxWatched of all streams together. A caller holds at most as many as are free */
   constructor(max: number, maxWatched: number) {
@@ -117,10 +119,14 @@ export class StreamSlots {
   }
 
   #hold(holder: Holder, change: number): void {
-    if (change > 0 && holder.watched + change > this.#maxWatched - this.#watched - change) {
+    const anonymously = this.#watchedAnonymously + (holder.isAnonymous ? change : 0);
+    const isRoom =
+      holder.watched + change <= this.#maxWatched - this.#watched - change && anonymously <= this.#maxWatched / 2;
+    if (change > 0 && !isRoom) {
       throw unavailable('This server has too many addresses and covenants of streams', RETRY_AFTER_SECONDS);
     }
     holder.watched += change;
     this.#watched += change;
+    this.#watchedAnonymously = anonymously;
   }
 }
