@@ -1,5 +1,6 @@
 /** Windows of rate limits in the database: charges of several processes, and refunds. */
 import { createTestDatabase, type TestDatabase } from '@kasgres/database/testing';
+import type { QueryResult } from 'pg';
 import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest';
 import { openRateLimitDatabase } from '../../packages/api/src/limits/connections.ts';
 import { PostgresWindows } from '../../packages/api/src/limits/postgres-windows.ts';
@@ -133,14 +134,21 @@ test('its plan, which is made while the table has hardly a row, does not scan th
   }
 });
 
-test('rows of windows that closed more than a minute ago go with a later charge', async () => {
+test('rows of windows that closed more than a minute ago go with a later charge, in portions', async () => {
   const windows = newWindows();
-  await windows.charge('closed', LIMIT, 1);
-  await database.pool.query("update rate_limits set expire = 1 where key = 'closed'");
+  await database.pool.query(
+    `insert into rate_limits (key, points, expire) select 'closed ' || n, 1, 1 from generate_series(1, 25000) n`,
+  );
+  const query = vi.spyOn(database.pool, 'query');
   const later = performance.now() + 61_000;
   const clock = vi.spyOn(performance, 'now').mockReturnValue(later);
   await windows.charge('open', LIMIT, 1);
   clock.mockRestore();
-  await expect.poll(() => pointsOf('closed')).toBeNaN();
+  await expect.poll(() => pointsOf('closed 25000')).toBeNaN();
+  const { rows } = await database.pool.query(`select from rate_limits where key like 'closed %'`);
+  expect(rows).toHaveLength(0);
+  const results = await Promise.all(query.mock.results.map(({ value }) => value as Promise<QueryResult>));
+  const deleted = results.flatMap(({ command, rowCount }) => (command === 'DELETE' ? rowCount : []));
+  expect(deleted).toEqual([10_000, 10_000, 5000]);
   expect(await pointsOf('open')).toBe(1);
 });

@@ -84,11 +84,17 @@ const CHARGE = `
   from granted where has_row or points_granted = 0 or key in (select key from inserted)`;
 
 const SWEEP_EVERY_MS = 60_000;
+/**
+ * Rows that one statement deletes: its time is limited, and clients without a key have a row for
+ * each of their addresses.
+ */
+const SWEPT_ROWS = 10_000;
 /** Skips locked rows, since waiting for them out of order could deadlock. */
 const SWEEP = `
   delete from rate_limits where key in (
     select key from rate_limits
-      where expire < extract(epoch from now()) * 1000 - 60000 for update skip locked
+      where expire < extract(epoch from now()) * 1000 - 60000
+      limit $1 for update skip locked
   )`;
 
 /** Refunds beyond this number are dropped, which keeps the limit. */
@@ -185,7 +191,13 @@ export class PostgresWindows implements Windows {
     const now = performance.now();
     if (now - this.#sweptAt < SWEEP_EVERY_MS) return;
     this.#sweptAt = now;
-    void this.#pool.query(SWEEP).catch(this.#onFailure);
+    void this.#sweep().catch(this.#onFailure);
+  }
+
+  async #sweep(): Promise<void> {
+    let swept: number | null;
+    do ({ rowCount: swept } = await this.#pool.query(SWEEP, [SWEPT_ROWS]));
+    while (swept === SWEPT_ROWS);
   }
 
   async #query(byBucket: ReadonlyMap<string, readonly PendingCharge[]>): Promise<BucketRow[]> {
