@@ -72,7 +72,7 @@ export class Follower {
   #isRunning = false;
   #isAwake = false;
   #idleTimer: NodeJS.Timeout | undefined;
-  #waiters: (() => void)[] = [];
+  readonly #waiters = new Set<() => void>();
 
   constructor(options: FollowerOptions) {
     this.#options = options;
@@ -133,9 +133,11 @@ export class Follower {
   /** Resolves after the next read of the index, or after a second. */
   async nextRead(): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<void>();
-    this.#waiters.push(resolve);
+    this.#waiters.add(resolve);
     this.wake();
     await Promise.race([promise, sleep(RETRY_MS, undefined, { ref: false })]);
+    // While reads fail, each stream calls this every second.
+    this.#waiters.delete(resolve);
   }
 
   /**
@@ -157,7 +159,8 @@ export class Follower {
       while (this.#isAwake && this.#wakeUps !== undefined) {
         this.#isAwake = false;
         const blocks = await this.#read();
-        for (const resolve of this.#waiters.splice(0)) resolve();
+        for (const resolve of this.#waiters) resolve();
+        this.#waiters.clear();
         if (blocks !== undefined) await this.#fanOut.pass(blocks);
       }
     } catch (error) {
