@@ -190,3 +190,27 @@ test('GET /v1/network/protocols sums up what the rows of its interval have', asy
     lanes: { transactions: 0, gas: '0', fees: '0' },
   });
 });
+
+test('what other decoders find changes the entity tags without a new block', async () => {
+  const { pool } = harness.database;
+  const paths = ['/v1/inscriptions', '/v1/network/protocols?from=0'];
+  const tags = await Promise.all(
+    paths.map(async (path) => (await harness.api.request(path)).headers.get('etag') ?? ''),
+  );
+  const ask = () =>
+    Promise.all(
+      paths.map(async (path, n) => {
+        const { status } = await harness.api.request(path, { headers: { 'if-none-match': tags[n] ?? '' } });
+        return status;
+      }),
+    );
+  const rename = async (from: string, to: string): Promise<void> => {
+    for (const table of ['inscription_kinds', 'protocol_hours'])
+      await pool.query(`update ${table} set protocol = $2 where protocol = $1`, [from, to]);
+  };
+  expect(await ask()).toEqual([304, 304]);
+  await rename('kasia', 'later');
+  expect(await ask()).toEqual([200, 200]);
+  await rename('later', 'kasia');
+  expect(await ask()).toEqual([304, 304]);
+});

@@ -251,7 +251,21 @@ describe('tags', () => {
 
   test('it changes the entity tag when a name changes', async () => {
     const address = [...tags.keys()].at(-1) ?? '';
-    for (const path of [`/v1/addresses/${address}`, '/v1/addresses?limit=100']) {
+    const { json } = await harness.api.request(`/v1/addresses/${address}/transactions?limit=1`);
+    const [{ transactionId: id, blockHashes }] = json['transactions'] as [
+      { transactionId: string; blockHashes: string[] },
+    ];
+    const { json: block } = await harness.api.request(`/v1/blocks/${blockHashes[0]}`);
+    const score = (block['block'] as { daaScore: string }).daaScore;
+    for (const path of [
+      `/v1/addresses/${address}`,
+      '/v1/addresses?limit=100',
+      `/v1/addresses/${address}/transactions?include=tags`,
+      `/v1/transactions/${id}?include=tags,programs`,
+      `/v1/blocks/${blockHashes[0]}?include=tags`,
+      `/v1/blocks/${blockHashes[0]}/transactions?include=tags`,
+      `/v1/blocks/daa-score/${score}/${score}?include=tags`,
+    ]) {
       const etag = (await harness.api.request(path)).headers.get('etag') ?? '';
       const ask = () => harness.api.request(path, { headers: { 'if-none-match': etag } });
       expect((await ask()).status).toBe(304);

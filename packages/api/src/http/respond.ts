@@ -2,7 +2,7 @@
  * Sets the headers that name the state of the index (`x-kasgres-sink`, `x-kasgres-gaps`) and a weak
  * entity tag. A client that sends the current tag gets a 304.
  */
-import { hash } from 'node:crypto';
+import { createHash, hash } from 'node:crypto';
 import { type Awaitable, HttpError, type IndexReader, type IndexState, whenKnown } from '@kasgres/reads';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { stringifyExact } from './exact-integers.ts';
@@ -18,8 +18,8 @@ export interface Content {
 }
 
 /**
- * A tag of the response itself is for content that changes without the chain (tags) or stays the
- * same while the chain grows (an old block).
+ * A tag of the response itself is for content that changes without the chain (tags, inscriptions),
+ * or stays the same while the chain grows (an old block).
  */
 export type TagOf = 'state' | 'content';
 
@@ -132,8 +132,9 @@ const commonOf = new WeakMap<IndexState, string>();
 function ofState(state: IndexState): string {
   const known = commonOf.get(state);
   if (known !== undefined) return known;
-  const { sinkHash, virtualMergeSet, firstCatchUp, bootstrapBlocks } = state;
-  const common = String([sinkHash, virtualMergeSet, firstCatchUp, bootstrapBlocks]);
+  const { sinkHash, virtualMergeSet, firstCatchUp, bootstrapBlocks, firstBlock } = state;
+  // A cut of RETENTION changes the first block alone.
+  const common = String([sinkHash, virtualMergeSet, firstCatchUp, bootstrapBlocks, firstBlock]);
   commonOf.set(state, common);
   return common;
 }
@@ -149,8 +150,11 @@ function setHeaders(request: FastifyRequest, reply: FastifyReply, headers: Heade
 /** The tag covers the request body, since one URL with different bodies has different responses. */
 function etagOf({ url, bodyTag }: Pick<FastifyRequest, 'url' | 'bodyTag'>, content: string | Buffer): string {
   const asked = `${url}\n${bodyTag}\n`;
-  const all = typeof content === 'string' ? asked + content : Buffer.concat([Buffer.from(asked), content]);
-  return `W/"${hash('sha256', all, 'base64url').slice(0, 22)}"`;
+  const digest =
+    typeof content === 'string'
+      ? hash('sha256', asked + content, 'base64url')
+      : createHash('sha256').update(asked).update(content).digest('base64url');
+  return `W/"${digest.slice(0, 22)}"`;
 }
 
 /**

@@ -89,10 +89,13 @@ export interface Responding {
   reply: FastifyReply;
 }
 
-interface FromIndex {
-  /** The entity tag is of the state of the index, or of the content (index-state/respond.ts). */
-  tagOf?: TagOf;
+interface FromIndex<GivenInput> {
+  /** The entity tag is of the state of the index, or of the content (http/respond.ts). */
+  tagOf?: TagOf | ((input: GivenInput) => TagOf);
 }
+
+const tagFor = <GivenInput>(tagOf: FromIndex<GivenInput>['tagOf'], input: GivenInput): TagOf =>
+  typeof tagOf === 'function' ? tagOf(input) : (tagOf ?? 'state');
 
 /** Defines an operation that needs only the state of the index, which is in memory. */
 export function stateRoute<Response extends z.ZodType>(
@@ -126,7 +129,7 @@ export function statementRoute<
   Body extends z.ZodType = z.ZodUnknown,
 >(
   operation: Operation<Params, Query, Body, Response> &
-    FromIndex &
+    FromIndex<Input<Params, Query, Body>> &
     Finish<Input<Params, Query, Body>, z.output<Response>>,
   bind: (
     input: Input<Params, Query, Body>,
@@ -136,11 +139,11 @@ export function statementRoute<
   /** Makes the errors of the problems that the statement may name. */
   problems: Readonly<Record<string, (state: IndexState, input: Input<Params, Query, Body>) => HttpError>> = {},
 ): ApiPlugin {
-  const { tagOf = 'state', finishOf, ...rest } = operation;
-  return define({ ...rest, isFromIndex: true }, (services, request, reply) =>
-    respond(services.index, request, reply, tagOf, async () => {
-      const { index } = services;
-      const input = request as Input<Params, Query, Body>;
+  const { tagOf, finishOf, ...rest } = operation;
+  return define({ ...rest, isFromIndex: true }, (services, request, reply) => {
+    const { index } = services;
+    const input = request as Input<Params, Query, Body>;
+    return respond(index, request, reply, tagFor(tagOf, input), async () => {
       const statement = await bind(input, await index.getSettledState(), services);
       const { state, problem, body } = await index.run(statement, callerOf(request));
       if (problem !== null) {
@@ -150,8 +153,8 @@ export function statementRoute<
       if (finish === undefined || body === null) return { state, body };
       const selected = JSON.parse(body.toString()) as z.output<Response>;
       return { state, body: await finish(selected, { services, request, reply }) };
-    }),
-  );
+    });
+  });
 }
 
 /** Defines an operation that is read from the index by several queries, with an entity tag. */
@@ -161,19 +164,16 @@ export function indexRoute<
   Query extends z.ZodType = z.ZodUnknown,
   Body extends z.ZodType = z.ZodUnknown,
 >(
-  operation: Operation<Params, Query, Body, Response> & FromIndex,
+  operation: Operation<Params, Query, Body, Response> & FromIndex<Input<Params, Query, Body>>,
   /** A Buffer has JSON. */
   read: (reading: Reading, input: Input<Params, Query, Body>) => Promise<z.output<Response> | Buffer>,
 ): ApiPlugin {
-  const { tagOf = 'state', ...rest } = operation;
-  return define({ ...rest, isFromIndex: true }, ({ index }, request, reply) =>
-    respond(index, request, reply, tagOf, () =>
-      index.read(
-        (reading) => contentFrom(reading.state, () => read(reading, request as Input<Params, Query, Body>)),
-        callerOf(request),
-      ),
-    ),
-  );
+  const { tagOf, ...rest } = operation;
+  return define({ ...rest, isFromIndex: true }, ({ index }, request, reply) => {
+    const input = request as Input<Params, Query, Body>;
+    const readContent = (reading: Reading) => contentFrom(reading.state, () => read(reading, input));
+    return respond(index, request, reply, tagFor(tagOf, input), () => index.read(readContent, callerOf(request)));
+  });
 }
 
 /** Describes a route of another API, which openapi.json leaves out. */

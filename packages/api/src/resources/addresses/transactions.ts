@@ -44,7 +44,7 @@ import {
   timedTables,
 } from './history-filter.ts';
 import { restTransaction, transactionFlags } from '../transactions/rest/schemas.ts';
-import { addPrograms, includeParts, type Parts, partsOf } from '../transactions/rest/programs.ts';
+import { addPrograms, includeParts, type Parts, partsOf, tagOfParts } from '../transactions/rest/programs.ts';
 import { tagsByAddress, tagsOfPage } from '../transactions/rest/tags.ts';
 import { boundByBytes, restTransactions } from '../transactions/rest/select-transactions.ts';
 
@@ -136,6 +136,7 @@ const transactionListing = statementRoute(
     ...listing('Address', '/v1/addresses/:address/transactions', 'listAddressTransactions'),
     summary: 'Transactions that spend from or pay to an address, newest first',
     description: `With \`accept: text/csv\` the response is a CSV of up to ${MAX_CSV_ROWS} rows, without \`limit\` and cursors; it is read in chunks, so that later rows may show a later state of the chain. Every ${ROWS_PER_PAGE} rows cost as much as a page, charged as they are read: the response waits for the rate. If the quota is used up, or the rate allows nothing for long, it ends with a line \`incomplete: …\` and a closed connection. \`from\` and \`to\` refer to the time of acceptance; the order stays that of first writing.`,
+    tagOf: ({ query }) => tagOfParts(query.include),
     params: z.strictObject({ address: addressInput }),
     query,
     response: page({

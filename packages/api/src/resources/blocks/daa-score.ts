@@ -20,7 +20,7 @@ import { keysInOrder } from '../../pages/key-page.ts';
 import { indexRoute } from '../../openapi/route.ts';
 import { lookUp, toStoredScore } from '../shared.ts';
 import { restTransaction } from '../transactions/rest/schemas.ts';
-import { describeAll, includeParts, partsOf } from '../transactions/rest/programs.ts';
+import { describeAll, includeParts, partsOf, tagOfParts } from '../transactions/rest/programs.ts';
 import { tagsByAddress, tagsOfPage } from '../transactions/rest/tags.ts';
 import { restTransactions, upToMaxBytes } from '../transactions/rest/select-transactions.ts';
 
@@ -100,6 +100,7 @@ export const getBlocksByDaaScore = indexRoute(
     ...lookUp('Block', '/v1/blocks/daa-score/:start/:end', 'getBlocksByDaaScore'),
     summary: 'Blocks of up to 101 DAA scores, and their transactions',
     description: 'Scores before the first indexed block, if that is not genesis, or in a gap are a 409.',
+    tagOf: ({ query }) => tagOfParts(query.include),
     params,
     query: z.strictObject({ include: includeParts }),
     response: blocksAndTransactions,

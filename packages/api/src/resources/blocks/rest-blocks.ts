@@ -94,6 +94,7 @@ export const getBlockDetails = statementRoute(
   {
     ...lookUp('Block', '/v1/blocks/:hash', 'getBlockDetails'),
     summary: 'One block by its hash, with its position relative to the chain',
+    tagOf: 'content',
     params: z.strictObject({ hash: hashInput }),
     query: z.strictObject({
       include_transactions: queryFlag.meta({ description: 'Include whole transactions, not only their ids' }),

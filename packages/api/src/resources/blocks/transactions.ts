@@ -25,7 +25,7 @@ import { pageQuery } from '../../pages/page-query.ts';
 import { statementRoute } from '../../openapi/route.ts';
 import { listing, page } from '../shared.ts';
 import { includePayload, restTransaction } from '../transactions/rest/schemas.ts';
-import { addPrograms, includeParts, type Parts, partsOf } from '../transactions/rest/programs.ts';
+import { addPrograms, includeParts, type Parts, partsOf, tagOfParts } from '../transactions/rest/programs.ts';
 import { tagsByAddress, tagsOfPage } from '../transactions/rest/tags.ts';
 import { boundByBytes, restTransactions } from '../transactions/rest/select-transactions.ts';
 
@@ -105,6 +105,7 @@ export const listBlockTransactions = statementRoute(
   {
     ...listing('Block', '/v1/blocks/:hash/transactions', 'listBlockTransactions'),
     summary: 'Transactions that a block contains, or that a chain block accepts',
+    tagOf: ({ query }) => tagOfParts(query.include),
     params: z.strictObject({ hash: hashInput }),
     query: pageQuery(hashInput, {
       relation: relation.default('contained').meta({

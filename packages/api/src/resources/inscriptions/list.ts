@@ -117,6 +117,8 @@ export const listInscriptions = statementRoute(
     summary: 'Operations of protocols that accepted transactions state, newest transaction first',
     description:
       'Whether an operation has an effect, only the indexer of the protocol knows: there are no balances (docs/programs.md). `scannedTo` occurs with `protocol` or `operation`.',
+    // Later decoders decode what is indexed again.
+    tagOf: 'content',
     query: pageQuery(cursorInput, {
       protocol: name.optional().meta({ description: 'Only of this protocol' }),
       operation: name.optional().meta({

@@ -17,7 +17,7 @@ import { statementRoute } from '../../openapi/route.ts';
 import { listing, page } from '../shared.ts';
 import { restTransaction, transactionFlags } from '../transactions/rest/schemas.ts';
 import { boundByBytes, restTransactions } from '../transactions/rest/select-transactions.ts';
-import { addPrograms, includeParts, type Parts, partsOf } from '../transactions/rest/programs.ts';
+import { addPrograms, includeParts, type Parts, partsOf, tagOfParts } from '../transactions/rest/programs.ts';
 import { tagsByAddress, tagsOfPage } from '../transactions/rest/tags.ts';
 import { laneKeyOf, type LaneParameters, namespaceInput, unknownLane } from './schemas.ts';
 
@@ -61,6 +61,7 @@ export const listLaneTransactions = statementRoute(
   {
     ...listing('Lane', '/v1/lanes/:namespace/transactions', 'listLaneTransactions'),
     summary: 'Transactions of a user lane, newest first',
+    tagOf: ({ query }) => tagOfParts(query.include),
     params: z.strictObject({ namespace: namespaceInput }),
     query: pageQuery(hashInput, { ...transactionFlags, include: includeParts }),
     response: page({

@@ -137,6 +137,8 @@ export const getNetworkProtocols = statementRoute(
     cost: 0.5,
     summary: 'Transactions and fees by protocol, covenant events, user lanes and families of opcodes by hour or day',
     description: `${intervalsDescription} Which protocol an operation is of is what somebody wrote; whether it has an effect is not known.`,
+    // Later decoders decode what is indexed again.
+    tagOf: 'content',
     query: z.strictObject({ interval: interval.default('hour').meta({ description: 'In UTC' }), ...timeRange }),
     response: historyOf(protocolInterval),
   },

@@ -3,6 +3,7 @@ import { blake2b256, fromHex, type ScriptPublicKey, toHex } from '@kasgres/kaspa
 import { bareProgram, decodeInscriptions, MAX_JSON_BYTES, revealedProgram, templateOf } from '@kasgres/programs';
 import { includeInput, Slices } from '@kasgres/reads';
 import { callerOf } from '../../../http/request-identity.ts';
+import type { TagOf } from '../../../http/respond.ts';
 import type { Responding } from '../../../openapi/route.ts';
 import { toBody, toJson } from '../../inscriptions/body.ts';
 import type { RestInputJson, RestTransactionJson } from './schemas.ts';
@@ -27,6 +28,9 @@ export const partsOf = (includePayload: boolean, include: Include): Parts => {
   // The payload is decoded, and left out of the response unless it is asked for.
   return { includePayload: includePayload || withPrograms, withTags: include?.has('tags') === true, withPrograms };
 };
+
+/** Imports and clustering change the tags of addresses without a change of the chain. */
+export const tagOfParts = (include: Include): TagOf => (include?.has('tags') === true ? 'content' : 'state');
 
 /** As selected, with what is left out of the response. */
 export type SelectedInput = RestInputJson & { spentScriptVersion?: number | null };

@@ -34,7 +34,7 @@ import {
   tooLargeFor,
   unlessTooLarge,
 } from './select-transactions.ts';
-import { addPrograms, includeParts, type Parts, partsOf } from './programs.ts';
+import { addPrograms, includeParts, type Parts, partsOf, tagOfParts } from './programs.ts';
 import { tagsByAddress, tagsOfPage } from './tags.ts';
 
 const MAX_IDS = 500;
@@ -75,6 +75,7 @@ export const listTransactions = statementRoute(
   {
     ...listing('Transaction', '/v1/transactions', 'listTransactions'),
     summary: 'Transactions, newest first',
+    tagOf: ({ query }) => tagOfParts(query.include),
     query: pageQuery(hashInput, { ...transactionFlags, include: includeParts }),
     response: page({
       transactions: z.array(restTransaction).meta({ description: 'Newest first' }),
@@ -135,6 +136,7 @@ export const getTransaction = statementRoute(
   {
     ...lookUp('Transaction', '/v1/transactions/:transactionId', 'getTransaction'),
     summary: 'One transaction by its id',
+    tagOf: ({ query }) => tagOfParts(query.include),
     params: z.strictObject({ transactionId: hashInput }),
     query: z.strictObject({ include_payload: includePayload, include: includeParts }),
     response: z.object({ transaction: restTransaction, tags: tagsByAddress.optional() }),
@@ -161,6 +163,7 @@ export const getTransactions = statementRoute(
     tag: 'Transaction',
     cost: 0.1,
     countItems: ({ transactionIds }) => transactionIds.length,
+    tagOf: ({ body }) => tagOfParts(body.include),
     body: z.strictObject({
       transactionIds: list(hashInput, MAX_IDS),
       includePayload: flag.meta({ description: 'Include payloads' }),
