@@ -135,6 +135,7 @@ export function statementRoute<
     input: Input<Params, Query, Body>,
     settled: IndexState,
     services: Services,
+    caller: string,
   ) => BoundStatement<z.output<Response>> | Promise<BoundStatement<z.output<Response>>>,
   /** Makes the errors of the problems that the statement may name. */
   problems: Readonly<Record<string, (state: IndexState, input: Input<Params, Query, Body>) => HttpError>> = {},
@@ -144,8 +145,9 @@ export function statementRoute<
     const { index } = services;
     const input = request as Input<Params, Query, Body>;
     return respond(index, request, reply, tagFor(tagOf, input), async () => {
-      const statement = await bind(input, await index.getSettledState(), services);
-      const { state, problem, body } = await index.run(statement, callerOf(request));
+      const caller = callerOf(request);
+      const statement = await bind(input, await index.getSettledState(), services, caller);
+      const { state, problem, body } = await index.run(statement, caller);
       if (problem !== null) {
         throw withState(problems[problem]?.(state, input) ?? new Error(`unknown problem: ${problem}`), state);
       }

@@ -47,11 +47,11 @@ export const search = statementRoute(
       results: z.array(searchResult).meta({ description: 'Best match first' }),
     }),
   },
-  async ({ query: { q, limit } }, settled, { nodeCalls }) => {
+  async ({ query: { q, limit } }, settled, { nodeCalls }, caller) => {
     requireCaughtUp(settled);
     const { network } = settled;
     const meanings = meaningsOf(network, q);
-    const isPending = meanings.hash !== undefined && (await isInMempool(nodeCalls.of('search'), meanings.hash));
+    const isPending = meanings.hash !== undefined && (await isInMempool(nodeCalls.of(caller), meanings.hash));
     return searchFor({ ...meanings, isPending, limit });
   },
 );
