@@ -20,7 +20,7 @@ const ARROWS: Record<string, readonly string[]> = {
   node: ['kaspa', 'runtime'],
   database: ['kaspa', 'runtime'],
   state: ['kaspa', 'programs', 'database'],
-  reads: ['kaspa', 'node', 'database'],
+  reads: ['kaspa', 'database'],
   'chain-steps': ['database', 'reads'],
   webhooks: ['runtime', 'database', 'reads', 'chain-steps'],
   indexer: ['kaspa', 'programs', 'runtime', 'node', 'database', 'state'],

@@ -4,7 +4,8 @@
  */
 import { type Connection, connect, type Database, migrate } from '@kasgres/database';
 import { startReplicatedPostgres } from '@kasgres/database/testing';
-import { IndexReader, toHttpError } from '@kasgres/reads';
+import { toHttpError } from '@kasgres/api';
+import { IndexReader } from '@kasgres/reads';
 import { type Kysely, sql } from 'kysely';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 

@@ -2,6 +2,7 @@
 export { openDatabase, PLANNER_SETTINGS } from '@kasgres/reads';
 export { type ExampleChain, type ExampleRequest, exampleRequests } from './openapi/example-requests.ts';
 export { envSchema } from './env.ts';
+export { toHttpError } from './http/to-http-error.ts';
 export { Admission } from './limits/admission.ts';
 export { MemoryWindows } from './limits/windows.ts';
 export { createMetrics } from './metrics/metrics.ts';

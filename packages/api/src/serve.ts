@@ -2,7 +2,7 @@
 import cluster from 'node:cluster';
 import type { Server as HttpsServer } from 'node:https';
 import { type Connection, checkSchema, SchemaError } from '@kasgres/database';
-import { findReplicaLag, type IndexReader, openDatabase, toHttpError, unavailable } from '@kasgres/reads';
+import { findReplicaLag, type IndexReader, openDatabase, unavailable } from '@kasgres/reads';
 import {
   FatalError,
   type Logger,
@@ -21,6 +21,7 @@ import { type Certificate, readCertificate, renewCertificate } from './http/cert
 import { listenersFor, roomForConnections } from './http/connections.ts';
 import { CONNECTIONS, connectionsPerWorker } from './limits/connections.ts';
 import { listen } from './http/listen.ts';
+import { toHttpError } from './http/to-http-error.ts';
 import { openAdmission } from './limits/open-admission.ts';
 import { createMetrics, watchDependencies, watchStreams } from './metrics/metrics.ts';
 import { CONNECTIONS_PER_NODE } from './node/node-calls.ts';

@@ -1,4 +1,4 @@
-/** Reads the index: what the API and `kasgres webhooks` read with. */
+/** Reads of the index, for the API and `kasgres webhooks`. */
 export { type Awaitable, whenKnown } from './common/awaitable.ts';
 export { type Deadline, Deadlines } from './common/deadlines.ts';
 export { type Item, LinkedList } from './common/linked-list.ts';
@@ -15,7 +15,6 @@ export {
   HttpError,
   MAX_DETAILS,
   notFound,
-  toHttpError,
   unavailable,
 } from './http/errors.ts';
 export { afterOtherLargeBodies, LARGE_CHARACTERS, pause } from './http/large-bodies.ts';

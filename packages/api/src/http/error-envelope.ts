@@ -5,12 +5,12 @@
 import { randomUUID } from 'node:crypto';
 import { STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
-import { type ErrorDetail, HttpError, MAX_DETAILS, toHttpError } from '@kasgres/reads';
-import type { ErrorEnvelope } from '@kasgres/reads';
+import { type ErrorDetail, type ErrorEnvelope, HttpError, MAX_DETAILS } from '@kasgres/reads';
 import { LineLimit } from '@kasgres/runtime';
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { logAccess } from './access-log.ts';
 import { pathOf, REQUEST_ID_HEADER } from './request-identity.ts';
+import { toHttpError } from './to-http-error.ts';
 
 /** Without it, caches may keep a 404 as long as they like (RFC 9111 §4.2.2). */
 const NO_STORE = 'no-store';

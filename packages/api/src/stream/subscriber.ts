@@ -14,9 +14,9 @@ import {
   type Subscription,
   toMessage,
 } from '@kasgres/chain-steps';
-import { toHttpError } from '@kasgres/reads';
 import type { Logger } from '@kasgres/runtime';
 import { internalError } from '../http/error-envelope.ts';
+import { toHttpError } from '../http/to-http-error.ts';
 
 /** A connection. */
 export interface Output {

@@ -13,13 +13,14 @@ import {
   webSocketMessage,
 } from '@kasgres/chain-steps';
 import { toHex } from '@kasgres/kaspa';
-import { badRequest, HttpError, list, toHttpError } from '@kasgres/reads';
+import { badRequest, HttpError, list } from '@kasgres/reads';
 import type { FastifyRequest } from 'fastify';
 import type { WebSocket } from 'ws';
 import { z } from 'zod';
 import { envelopeOf, internalError } from '../http/error-envelope.ts';
 import { parseJson } from '../http/json-body.ts';
 import { pathOf } from '../http/request-identity.ts';
+import { toHttpError } from '../http/to-http-error.ts';
 import { validate } from '../http/validation.ts';
 import { releaseRequest } from '../limits/authentication.ts';
 import { fromHundredths, toHundredths } from '../limits/hundredths.ts';

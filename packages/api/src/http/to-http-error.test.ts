@@ -1,7 +1,8 @@
 import { NodeProtocolError, NodeRpcError, NodeUnavailableError } from '@kasgres/node';
+import { notFound } from '@kasgres/reads';
 import { DatabaseError } from 'pg';
 import { describe, expect, it } from 'vitest';
-import { notFound, toHttpError } from './errors.ts';
+import { toHttpError } from './to-http-error.ts';
 
 const REFUSALS: [string, number][] = [
   [`Transaction ${'ab'.repeat(32)} not found`, 404],
