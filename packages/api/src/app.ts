@@ -17,9 +17,8 @@ import { getAddressBalanceHistory } from './resources/addresses/balance-history.
 import { getBalanceByAddress, getBalancesByAddresses } from './resources/addresses/balances.ts';
 import { getAddressCluster } from './resources/addresses/cluster/routes.ts';
 import { listAddresses } from './resources/addresses/list.ts';
-
 import { listAddressTransactions } from './resources/addresses/transactions.ts';
-import { listAddressUtxos } from './resources/addresses/utxos.ts';
+import { getUtxosByAddresses, listAddressUtxos } from './resources/addresses/utxos.ts';
 import { getBlockTemplate } from './resources/block-template.ts';
 import { getBlocksByDaaScore } from './resources/blocks/daa-score.ts';
 import { getBlocks } from './resources/blocks/get-blocks.ts';
@@ -50,7 +49,6 @@ import { submitBlock, submitTransaction } from './resources/rpc/submit.ts';
 import { listInscriptions } from './resources/inscriptions/list.ts';
 import { getLane, listLanes } from './resources/lanes/lanes.ts';
 import { listLaneTransactions } from './resources/lanes/transactions.ts';
-import { getUtxosByAddresses } from './resources/addresses/utxos.ts';
 import { getDag } from './resources/blocks/dag.ts';
 import { listBlockTransactions } from './resources/blocks/transactions.ts';
 import { getPendingTransaction } from './resources/mempool/pending.ts';
@@ -85,7 +83,7 @@ import {
   listWebhookDeliveries,
 } from './webhooks/routes.ts';
 
-/** In the order of openapi.json: first the specified ones, in the order of api-spec.md §4. */
+/** In the order of openapi.json. */
 const OPERATIONS_WITH_KEY: readonly ApiPlugin[] = [
   getVirtualChainFromBlock,
   getBlocks,

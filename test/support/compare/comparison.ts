@@ -24,10 +24,11 @@ export interface DagComparison extends Comparison {
 
 /** The only differences that the comparisons tolerate, and where each is decided. */
 const differences = {
-  blockOrder: 'getBlock(s): childrenHashes, and blocks beyond the sink, have no fixed order (API.md, getBlocks)',
-  timesBetweenSamples: 'getDaaScoreTimestampEstimate: the node interpolates between samples, the API is exact (API.md)',
+  blockOrder: 'getBlock(s): childrenHashes, and blocks beyond the sink, have no fixed order',
+  timesBetweenSamples:
+    'getDaaScoreTimestampEstimate: the node interpolates between samples, the API is exact (docs/api.md)',
   virtualAndSink:
-    'balances, UTXOs and supply: the node responds for its virtual block, the API for the sink (DESIGN.md §6)',
+    'balances, UTXOs and supply: the node responds for its virtual block, the API for the sink (docs/api.md)',
   supplyMaximum: 'getCoinSupply: the node reports its largest supply since it started, also of blocks reorganised away',
   mempoolOrder: 'mempool entries come in the order of a hash map or set',
   utxoOrder: 'getUtxosByAddresses: the node has no fixed order, the API the requested one, oldest first',

@@ -1,7 +1,7 @@
 /**
  * Balances, UTXOs and the supply of the API. A node responds for its virtual block, one step ahead
  * of the chain: its state is read first, one block is mined on its template, whose mergeset is the
- * one of that virtual block, and then the API is compared (DESIGN.md §6).
+ * one of that virtual block, and then the API is compared.
  */
 import { MAX_SOMPI } from '@kasgres/kaspa';
 import type { NodeClient, protocol } from '@kasgres/node';

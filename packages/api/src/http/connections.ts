@@ -12,7 +12,7 @@ const MAX_CONNECTIONS = 10_000;
 
 /**
  * Files of Node.js (about 25), connections to databases that are not for responses
- * (index-state/database.ts, 10), and those of probes.
+ * (limits/connections.ts, 10), and those of probes.
  */
 const OTHER_FILES = 39;
 /** With fewer, hardly a request would find a connection. */

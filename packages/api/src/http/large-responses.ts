@@ -1,6 +1,6 @@
 /**
- * Serializes responses with many items in slices (fairness/event-loop-turns.ts): JSON.stringify of
- * megabytes would block the event loop.
+ * Serializes responses with many items in slices (EventLoopTurns of packages/reads): JSON.stringify
+ * of megabytes would block the event loop.
  */
 import { type EventLoopTurns, Slices } from '@kasgres/reads';
 import type { FastifyInstance } from 'fastify';

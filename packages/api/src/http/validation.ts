@@ -31,7 +31,7 @@ class ValidatedBody {
   }
 }
 
-/** Validates a large body with pauses (large-bodies.ts, schemas/list.ts). @throws HttpError 400 */
+/** Validates a large body, whose lists (packages/reads) pause. @throws HttpError 400 */
 export async function validateWithPauses(schema: z.ZodType, body: unknown): Promise<ValidatedBody> {
   const validation = toValidation(await schema.safeParseAsync(body, PARSE_CONTEXT));
   if ('error' in validation) throw validation.error;

@@ -1,7 +1,6 @@
 /**
- * Checks the API key (api-spec.md §5) and its limits before anything else of a request is read. A
- * refused request costs nothing; an admitted one is charged at once, even if its response will be
- * an error.
+ * Checks the API key and its limits before anything else of a request is read. A refused request
+ * costs nothing; an admitted one is charged at once, even if its response will be an error.
  */
 import { type Awaitable, HttpError, whenKnown } from '@kasgres/reads';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';

@@ -1,5 +1,5 @@
 /**
- * Calls of the node for clients. Callers take turns as at the database (fairness/fair-queue.ts).
+ * Calls of the node for clients. Callers take turns as at the database (FairQueue).
  * Listings of the mempool, which are megabytes, have separate queues and connections, so that no
  * small call waits behind one.
  */

@@ -1,7 +1,7 @@
 /**
- * Pages of listings with descending keys, within a statement (index-state/statement.ts). A cursor
- * is looked up once and becomes a key, and the page is the rows next to it, even if items were
- * added or moved meanwhile.
+ * Pages of listings with descending keys, within a statement of packages/reads. A cursor is looked
+ * up once and becomes a key, and the page is the rows next to it, even if items were added or moved
+ * meanwhile.
  */
 import { type HttpError, notFound, type ParameterOf } from '@kasgres/reads';
 import { type RawBuilder, sql } from 'kysely';

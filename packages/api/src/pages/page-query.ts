@@ -1,7 +1,4 @@
-/**
- * The query parameters of listings (api-spec.md §8, "Pagination"): `limit`, and a cursor forwards
- * or backwards.
- */
+/** The query parameters of listings: `limit`, and a cursor forwards or backwards (docs/api.md). */
 import { z } from 'zod';
 
 const DEFAULT_LIMIT = 20;

@@ -1,7 +1,4 @@
-/**
- * getBlockTemplate: a block to mine on, from the node, in the form that only templates have
- * (api-spec.md §4.5).
- */
+/** getBlockTemplate: a block to mine on, from the node, in the form that only templates have. */
 import { parseBlueWork } from '@kasgres/kaspa';
 import { NodeProtocolError, type protocol } from '@kasgres/node';
 import {

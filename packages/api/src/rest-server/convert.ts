@@ -1,7 +1,7 @@
 /**
  * Converts transactions and blocks one by one, in slices: JSON.parse and JSON.stringify of the
- * megabytes that a page may have would block the event loop for half a second
- * (fairness/event-loop-turns.ts).
+ * megabytes that a page may have would block the event loop for half a second (EventLoopTurns of
+ * packages/reads).
  */
 import { FairQueue, type Slices, unavailable } from '@kasgres/reads';
 import { stringifyExact } from '../http/exact-integers.ts';

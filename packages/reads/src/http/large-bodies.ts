@@ -19,7 +19,7 @@ const queue = new FairQueue({
   slots: 1,
   // Their texts take at most 256 MiB.
   maxWaiting: 256,
-  // As long as any response may take (server.ts).
+  // As long as any response of the API may take.
   maxWaitMs: 15_000,
   busy: () => unavailable('Too many large request bodies are being processed', 2),
 });

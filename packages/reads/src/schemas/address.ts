@@ -40,7 +40,6 @@ export interface AddressParameters {
 export const scriptIdOf = (parameter: ParameterOf<AddressParameters>): RawBuilder<bigint | null> => sql`(
   select id from scripts where address = ${parameter('address', 'text')})`;
 
-/** The tag of an address (api-spec.md §2). */
 export const addressTag = z
   .object({
     address,

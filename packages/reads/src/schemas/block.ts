@@ -1,4 +1,4 @@
-/** Blocks in the form of the endpoints under /v1/rpc (api-spec.md §2). */
+/** Blocks in the form of the endpoints under /v1/rpc. */
 import { z } from 'zod';
 import { transaction } from './transaction.ts';
 import { count, decimal, hash, milliseconds } from './values.ts';

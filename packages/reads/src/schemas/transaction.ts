@@ -1,7 +1,4 @@
-/**
- * Transactions of blocks and of the mempool in the form of the endpoints under /v1/rpc (api-spec.md
- * §2).
- */
+/** Transactions of blocks and of the mempool in the form of the endpoints under /v1/rpc. */
 import { z } from 'zod';
 import { address, count, decimal, hash, hexBytes, milliseconds, payload, sompi } from './values.ts';
 

@@ -1,7 +1,4 @@
-/**
- * Converts the node's messages to mempool entries in the form of the endpoints under /v1/rpc
- * (api-spec.md §4.3).
- */
+/** Converts the node's messages to mempool entries in the form of the endpoints under /v1/rpc. */
 import type { ScriptType } from '@kasgres/kaspa';
 import type { protocol } from '@kasgres/node';
 import {

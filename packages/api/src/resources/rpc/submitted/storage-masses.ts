@@ -1,7 +1,7 @@
 /**
- * Computes the storage masses that a block template omits (api-spec.md §2), although its merkle
- * root commits to them. They follow from the UTXOs that a transaction spends and creates (KIP-9),
- * which are in the index. While the index is behind, the mass is in the mempool of the node.
+ * Computes the storage masses that a block template omits, although its merkle root commits to
+ * them. They follow from the UTXOs that a transaction spends and creates (KIP-9), which are in the
+ * index. While the index is behind, the mass is in the mempool of the node.
  */
 import {
   type Outpoint,

@@ -1,6 +1,6 @@
 /**
- * Schemas of submitted transactions and blocks (api-spec.md §2): the forms of blocks, mempool
- * entries and block templates.
+ * Schemas of submitted transactions and blocks: the forms of blocks, mempool entries and block
+ * templates.
  */
 import { hashInput, list } from '@kasgres/reads';
 import { z } from 'zod';
