@@ -198,7 +198,7 @@ test('the end of a first catch-up takes no longer for names that Postgres gives 
   );
   await client.query('insert into pre_bootstrap_transactions values (30000, $1)', [names[77]]);
   await client.query('analyze transaction_inputs');
-  await client.query("set statement_timeout = '1s'");
+  await client.query("set statement_timeout = '3s'");
   await resolveAllLateInputs(client);
   const { rows } = await client.query(
     'select transaction_id::integer as id, previous_transaction_id::integer as previous from transaction_inputs where previous_transaction_id is not null',

@@ -76,7 +76,7 @@ test('it takes no longer for scripts that Postgres gives the same hash', async (
       [scripts, addresses, from],
     );
     await client.query(`insert into utxo_set_load select true, '', count(*), 0, '' from loaded_utxos`);
-    await client.query("set statement_timeout = '1s'");
+    await client.query("set statement_timeout = '6s'");
     // The second time, all of them are known.
     await client.query('begin');
     const { nextScriptId } = await writeUtxoSet(client, NEXT);
