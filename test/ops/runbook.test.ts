@@ -8,7 +8,7 @@ import { expect, test } from 'vitest';
 
 const ROOT = join(import.meta.dirname, '..', '..');
 /** Programs that run in operation. Commands speak to the person who runs them. */
-const PACKAGES = ['runtime', 'database', 'state', 'node', 'indexer', 'api'];
+const PACKAGES = ['runtime', 'database', 'state', 'node', 'reads', 'chain-steps', 'webhooks', 'indexer', 'api'];
 /** Where lines are written, and errors made that end a program with code 1 and their message. */
 const SPEAKS =
   /(?:(?:log|logger|logger\?)(?:\.(?:warn|error)|\[[^\]]*'(?:warn|error)'[^\]]*\])|new (?:FatalError|SchemaError|EnvError|NodeUnsuitableError|CheckpointMovedError))\(/g;
@@ -21,11 +21,13 @@ function listSources(): string[] {
   return PACKAGES.flatMap((name) => {
     const directory = join(ROOT, 'packages', name, 'src');
     const files = readdirSync(directory, { recursive: true, encoding: 'utf8' });
-    // Commands start the embedded Postgres, inspect a database before they write to it, and create
-    // logins of analysts.
+    // Commands start the embedded Postgres, inspect a database before they write to it, create logins
+    // of analysts, and lock directories.
     return files
       .filter(
-        (file) => /(?<!\.test)\.ts$/.test(file) && !/^(embedded\/|testing\/|logins\/|schema\/inspect\.ts$)/.test(file),
+        (file) =>
+          /(?<!\.test)\.ts$/.test(file) &&
+          !/^(embedded\/|testing\/|logins\/|schema\/inspect\.ts$|flock\.ts$)/.test(file),
       )
       .map((file) => join(directory, file));
   });
