@@ -8,6 +8,7 @@ import { createTestDatabase, type TestDatabase } from '@kasgres/database/testing
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type ActiveWebhook, type PendingDelivery, WebhookQueue } from './queue.ts';
 import { WebhookStore } from './store.ts';
+import { newWebhook } from './testing/new-webhook.ts';
 
 const [OLD, NEXT, REPLAYED, OTHER] = ['ab', 'cd', 'ef', '12'].map((byte) => byte.repeat(32)) as [
   string,
@@ -69,18 +70,7 @@ const OPERATIONS: Record<string, Operation> = {
 async function prepare(isPending: boolean): Promise<Listed> {
   // A key has few webhooks.
   ({ id: keyId } = await createKey(database.kysely, { name: 'test' }));
-  const id = await store.create({
-    keyId,
-    url: 'https://example.org/',
-    events: ['chain'],
-    addresses: [],
-    covenants: [],
-    template: undefined,
-    confirmations: undefined,
-    withIds: false,
-    cursor: OLD,
-    secret: Buffer.alloc(60),
-  });
+  const id = await store.create(newWebhook(keyId, OLD));
   const find = async (): Promise<ActiveWebhook> =>
     (await queue.listActive()).find((one) => one.id === id) as ActiveWebhook;
   const webhook = await find();

@@ -4,6 +4,7 @@ import { Kysely, PostgresDialect } from 'kysely';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { type ActiveWebhook, type PendingDelivery, WebhookQueue } from './queue.ts';
 import { WebhookStore } from './store.ts';
+import { newWebhook } from './testing/new-webhook.ts';
 
 const [OLD, NEW] = ['ab', 'cd'].map((byte) => byte.repeat(32)) as [string, string];
 
@@ -22,18 +23,7 @@ async function createWebhooks(count: number) {
   const { id: keyId } = await createKey(database.kysely, { name: 'test' });
   const ids: bigint[] = [];
   for (let number = 0; number < count; number += 1) {
-    const id = await store.create({
-      keyId,
-      url: 'https://example.org/',
-      events: ['chain'],
-      addresses: [],
-      covenants: [],
-      template: undefined,
-      confirmations: undefined,
-      withIds: false,
-      cursor: OLD,
-      secret: Buffer.alloc(60),
-    });
+    const id = await store.create(newWebhook(keyId, OLD));
     ids.push(id);
   }
   return { store, keyId, ids, queue: new WebhookQueue(database.kysely) };
