@@ -79,8 +79,8 @@ const CHARGE = `
     on conflict do nothing
     returning key
   )
-  select key, points_granted as granted, allowed - points as available, expire as
-    window, expire - now as ends_in_ms
+  select key, points_granted as granted, allowed - points as available,
+    expire as window, expire - now as ends_in_ms
   from granted where has_row or points_granted = 0 or key in (select key from inserted)`;
 
 const SWEEP_EVERY_MS = 60_000;

@@ -181,9 +181,11 @@ export async function listUtxos(db: Db, addresses: readonly string[]): Promise<U
         where script_id = s.id order by transaction_id desc, index desc limit ${MAX_UTXOS}) held
       where s.address = any(${addresses}::text[]) order by held.transaction_id desc, held.index desc
         limit ${MAX_UTXOS})
-    select u.address, encode(coalesce(t.transaction_id,
-      (select e.transaction_id from pre_bootstrap_transactions e where e.id = u.transaction_id)),
-        'hex') as id, u.index, u.amount::text as amount,
+    select u.address,
+      encode(coalesce(
+        t.transaction_id,
+        (select e.transaction_id from pre_bootstrap_transactions e where e.id = u.transaction_id)
+      ), 'hex') as id, u.index, u.amount::text as amount,
       encode(u.script, 'hex') as script, u.block_daa_score::text as "blockDaaScore",
       u.is_coinbase as "isCoinbase"
     from newest u

@@ -37,8 +37,8 @@ export async function writeUtxoSet(client: ClientBase, from: NextKeys): Promise<
     `with wanted as (
        select l.transaction_id, t.id
          from (select distinct transaction_id from loaded_utxos) l
-         left join transactions t on encode(t.transaction_id,
-           'hex') = encode(l.transaction_id, 'hex')
+         left join transactions t
+           on encode(t.transaction_id, 'hex') = encode(l.transaction_id, 'hex')
         where t.accepting_index is null
           and not exists (select from pre_bootstrap_transactions e
             where e.transaction_id = l.transaction_id)),

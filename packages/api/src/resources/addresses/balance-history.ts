@@ -143,8 +143,8 @@ export const historyOfBalance = statementsBy(
               from (select ${firstHour(sql`first`)} as first_hour from range) beginning)
             ${interval === 'hour' ? sql`` : sql`group by 1`}
           ) changes
-          window newest_first as (order by number desc rows between unbounded preceding
-            and 1 preceding)`,
+          window newest_first as (
+            order by number desc rows between unbounded preceding and 1 preceding)`,
         history: sql`
           select coalesce(json_agg(listed), '[]') as list from (
             select ${end} as timestamp, balance

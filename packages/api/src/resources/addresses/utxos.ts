@@ -141,8 +141,8 @@ const utxoPage = statementsBy(
         utxos: sql<z.infer<typeof restUtxo>[]>`(
         select coalesce(json_agg(listed), '[]') from (
           select
-            encode(coalesce(transactions.transaction_id, earlier.transaction_id),
-              'hex') as "transactionId",
+            encode(coalesce(transactions.transaction_id, earlier.transaction_id), 'hex')
+              as "transactionId",
             page.index,
             page.amount::text as amount,
             page.block_daa_score::text as "blockDaaScore",

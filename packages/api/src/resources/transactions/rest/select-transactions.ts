@@ -79,10 +79,10 @@ const inputsWith = (withPrograms: boolean) =>
  * one where there are more than 4 (packages/state).
  */
 export const spending = sql`
-  select coalesce(min(encode(spender.transaction_id,
-    'hex')) filter (where ${isAccepted('spender')}),
-      case when count(*) = 4 then encode(accepted_spender_id(output.transaction_id, output.index),
-        'hex') end) as accepted,
+  select coalesce(
+      min(encode(spender.transaction_id, 'hex')) filter (where ${isAccepted('spender')}),
+      case when count(*) = 4
+        then encode(accepted_spender_id(output.transaction_id, output.index), 'hex') end) as accepted,
     min(encode(spender.transaction_id, 'hex')) as other
   from (select input.transaction_id as id from transaction_inputs input
     where input.previous_transaction_id = output.transaction_id
