@@ -21,8 +21,8 @@ function listSources(): string[] {
   return PACKAGES.flatMap((name) => {
     const directory = join(ROOT, 'packages', name, 'src');
     const files = readdirSync(directory, { recursive: true, encoding: 'utf8' });
-    // Commands start the embedded Postgres, inspect a database before they write to it, create logins
-    // of analysts, and lock directories.
+    // Commands start the embedded Postgres, inspect a database before they write to it, create
+    // logins of analysts, and lock directories.
     return files
       .filter(
         (file) =>
