@@ -317,8 +317,11 @@ create table transactions (
   payload bytea not null,
   constraint transactions_pkey primary key (id) with (fillfactor = 100)
 ) partition by range (id);
--- Expressions by which the views filter and order. Hash indexes hold four bytes of a text, not the
--- text.
+-- The programs look up ids by it. It has so many bytes that nobody can make ids that agree in them,
+-- and no more, so that an entry is as small as one of a hash index.
+create index transactions_transaction_id on transactions (substring(transaction_id from 1 for 7));
+-- For filters of the views. A hash index holds four bytes of a text, not the text. Anybody can make
+-- ids to which it gives the same four, so no program uses it.
 create index transactions_transaction_id_text on transactions using hash (encode(transaction_id, 'hex'));
 -- Native transactions and coinbases, which are most, are in no lane.
 create index transactions_lane on transactions (subnetwork_id, id) where subnetwork_id > 1;
@@ -440,14 +443,14 @@ create table scripts (
   address text,
   constraint scripts_pkey primary key (id) with (fillfactor = 100)
 );
-create index scripts_address on scripts using hash (address);
+-- No hash index, since anybody can make addresses to which Postgres gives the same hash. This one
+-- compares bytes, regardless of the collation of the database.
+create index scripts_address on scripts (address text_pattern_ops);
 -- A script with an address is found by its address, which determines it, the few others by a
--- digest: scripts may be longer than a key of a B-tree. A hash index would be as large as one of
--- all scripts, since Postgres makes its buckets for the number of rows of the table.
+-- digest: scripts may be longer than a key of a B-tree.
 create index scripts_script on scripts (sha256(script)) where address is null;
 create index scripts_without_address on scripts (id) where address is null;
-comment on table scripts is 'Every distinct script public key, once. A hash index, since scripts '
-  'may be longer than a B-tree key can be.';
+comment on table scripts is 'Every distinct script public key, once.';
 comment on column scripts.id is 'Key.';
 comment on column scripts.version is 'Script version.';
 comment on column scripts.script is 'The script.';

@@ -14,7 +14,7 @@ import { emptyDatabase, expectRecovery, follow, openHarness } from './harness.ts
  */
 const STEPS = [
   'batch',
-  'index public.transactions_transaction_id_text',
+  'index public.transactions_transaction_id',
   'index public.scripts_address',
   'index public.scripts_script',
   'commit of a batch',

@@ -463,6 +463,9 @@ describe('plans', () => {
     );
     const major = Math.floor(Number(rows[0]?.version) / 10_000);
     if (major !== PINNED_ON_MAJOR) skip(`plans are pinned on Postgres ${PINNED_ON_MAJOR}, this is ${major}`);
-    await expect(toPinnedText(planned)).toMatchFileSnapshot('pinned-plans.txt');
+    const pinned = toPinnedText(planned);
+    // Anybody can make ids to which Postgres gives the same hash.
+    expect(pinned).not.toContain('transactions_transaction_id_text');
+    await expect(pinned).toMatchFileSnapshot('pinned-plans.txt');
   });
 });

@@ -70,6 +70,7 @@ export {
 export { UnknownCommitError } from './connection/commit.ts';
 export { makeReader, type Reader } from './logins/read-only-login.ts';
 export { checkSchema, migrate, planMigration } from './schema/migrate.ts';
+export { INDEXED_ID_BYTES, transactionIdIs } from './schema/transaction-ids.ts';
 export { packParents, unpackParents } from './copy/packed-parents.ts';
 export { listConflictingAddresses, listConflictingClusters } from './tags/tag-conflicts.ts';
 export {

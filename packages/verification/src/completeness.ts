@@ -5,6 +5,7 @@
  * and transactions may be known by hash only, in `pre_bootstrap_blocks` and
  * `pre_bootstrap_transactions`.
  */
+import { transactionIdIs } from '@kasgres/database';
 import { MAX_SOMPI } from '@kasgres/kaspa';
 import { isStandby, type Queryable } from '@kasgres/state';
 import { type Faults, findFaults } from './queries.ts';
@@ -212,8 +213,7 @@ const transactions = ({ chainIndex, transactionId }: From): Faults => ({
   'transaction {}: an input names its UTXO by a hash that has a key, or still has an amount or script': `
     select encode(t.transaction_id, 'hex') from transaction_inputs i
     join transactions t on t.id = i.transaction_id
-    left join transactions previous
-      on encode(previous.transaction_id, 'hex') = encode(i.previous_transaction_hash, 'hex')
+    left join transactions previous on ${transactionIdIs('previous', 'i.previous_transaction_hash')}
     left join pre_bootstrap_transactions earlier
       on earlier.transaction_id = i.previous_transaction_hash
     where i.transaction_id >= ${transactionId} and i.previous_transaction_hash <> ''
@@ -253,7 +253,7 @@ const transactions = ({ chainIndex, transactionId }: From): Faults => ({
     where e.id >= ${transactionId} and t.transaction_id <> e.transaction_id
     union all
     select encode(e.transaction_id, 'hex') from pre_bootstrap_transactions e
-    join transactions t on encode(t.transaction_id, 'hex') = encode(e.transaction_id, 'hex')
+    join transactions t on ${transactionIdIs('t', 'e.transaction_id')}
     where e.id >= ${transactionId} and t.id <> e.id`,
   // Only the UTXO set of the latest bootstrap block is kept.
   'pre-bootstrap transaction {} has no UTXO at the bootstrap block': `

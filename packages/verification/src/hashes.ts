@@ -2,6 +2,7 @@
  * Invariant 8: ids, hashes, merkle roots, and types and addresses of scripts recomputed from stored
  * rows equal the stored ones.
  */
+import { transactionIdIs } from '@kasgres/database';
 import {
   classifyScript,
   type CoinbasePayload,
@@ -45,7 +46,7 @@ export async function checkTransactions(db: Queryable, from: From = EVERYTHING):
       select encode(t.transaction_id, 'hex') from transactions t
       where t.id >= ${from.transactionId} and exists (
         select from transactions earlier
-        where encode(earlier.transaction_id, 'hex') = encode(t.transaction_id, 'hex')
+        where ${transactionIdIs('earlier', 't.transaction_id')}
           and earlier.id < t.id)`,
   });
   return [...wrong, ...repeated];

@@ -1358,7 +1358,14 @@ from
 --   +            offset 0
 --   +          ) o
 --   +        where
---   +          encode("t"."transaction_id", 'hex') = encode($5::bytea, 'hex')
+--   +          substring(
+--   +            "t"."transaction_id"
+--   +            from 1 for 7
+--   +          ) = substring(
+--   +            $5::bytea
+--   +            from 1 for 7
+--   +          )
+--   +          and "t"."transaction_id" = $6::bytea
 --   +          and o.script_id = (
 --   +            select id
 --   +            from script
@@ -1371,8 +1378,8 @@ from
 --   +          pre_bootstrap_transactions t
 --   +          join bootstrap_utxos o on o.transaction_id = t.id
 --   +        where
---   +          t.transaction_id = $6::bytea
---   +          and o.index = $7::bigint
+--   +          t.transaction_id = $7::bytea
+--   +          and o.index = $8::bigint
 --   +          and o.script_id = (
 --   +            select id
 --   +            from script
@@ -1388,11 +1395,11 @@ from
 --   +            from transaction_inputs
 --   +            where
 --   +              previous_transaction_id = t.id
---   +              and previous_index = $8::bigint
+--   +              and previous_index = $9::bigint
 --   +            offset 0
 --   +          ) i
 --   +        where
---   +          t.transaction_id = $9::bytea
+--   +          t.transaction_id = $10::bytea
 --   +          and i.script_id = (
 --   +            select id
 --   +            from script
@@ -1426,7 +1433,7 @@ from
 --                    transaction_id desc,
 --                    index desc
 --   -              limit $3::bigint + 1
---   +              limit $10::bigint + 1
+--   +              limit $11::bigint + 1
 --                )
 --              ) with ordinality as keys
 --          )
@@ -1444,14 +1451,14 @@ from
 --                    left join transactions on transactions.id = page.transaction_id
 --                    left join pre_bootstrap_transactions earlier on earlier.id = page.transaction_id
 --   -              where page.position <= $4::bigint
---   +              where page.position <= $11::bigint
+--   +              where page.position <= $12::bigint
 --                  order by page.position asc
 --                ) listed
 --   …
 --                    count(*) as found,
 --                    count(*) filter (
 --   -                  where page.position <= $5::bigint
---   +                  where page.position <= $12::bigint
+--   +                  where page.position <= $13::bigint
 --                    ) as shown
 --                  from page
 
@@ -1478,11 +1485,11 @@ from
 --   +                script_id asc,
 --   +                transaction_id asc,
 --   +                index asc
---                  limit $10::bigint + 1
+--                  limit $11::bigint + 1
 --                )
 --   …
 --                    left join pre_bootstrap_transactions earlier on earlier.id = page.transaction_id
---                  where page.position <= $11::bigint
+--                  where page.position <= $12::bigint
 --   -              order by page.position asc
 --   +              order by page.position desc
 --                ) listed
@@ -3077,7 +3084,14 @@ from
 --   +            select id
 --   +            from transactions
 --   +            where
---   +              encode("transactions"."transaction_id", 'hex') = encode($3::bytea, 'hex')
+--   +              substring(
+--   +                "transactions"."transaction_id"
+--   +                from 1 for 7
+--   +              ) = substring(
+--   +                $3::bytea
+--   +                from 1 for 7
+--   +              )
+--   +              and "transactions"."transaction_id" = $4::bytea
 --   +              and exists (
 --   +                select
 --   +                from script_deltas touch
@@ -3096,7 +3110,7 @@ from
 --              key,
 --              position,
 --   -          position <= $3::bigint
---   +          position <= $4::bigint
+--   +          position <= $5::bigint
 --              and (
 --                position = 1
 --   …
@@ -3112,7 +3126,7 @@ from
 --                                )
 --                              order by "transaction_id" desc
 --   -                          limit $4::bigint + 1
---   +                          limit $5::bigint + 1
+--   +                          limit $6::bigint + 1
 --                            )
 --                          ) with ordinality as keys (key, position)
 --   …
@@ -3155,7 +3169,7 @@ from
 --                                )
 --   -                          order by "transaction_id" desc
 --   +                          order by "transaction_id" asc
---                              limit $5::bigint + 1
+--                              limit $6::bigint + 1
 --                            )
 --   …
 --                    ) amounts

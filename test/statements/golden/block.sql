@@ -1368,7 +1368,15 @@ from
 --   +              key in (
 --   +                select id
 --   +                from transactions
---   +                where encode("transactions"."transaction_id", 'hex') = encode($3::bytea, 'hex')
+--   +                where
+--   +                  substring(
+--   +                    "transactions"."transaction_id"
+--   +                    from 1 for 7
+--   +                  ) = substring(
+--   +                    $3::bytea
+--   +                    from 1 for 7
+--   +                  )
+--   +                  and "transactions"."transaction_id" = $4::bytea
 --   +              )
 --   +            limit 1
 --   +          ) as key
@@ -1378,7 +1386,7 @@ from
 --              key,
 --              position,
 --   -          position <= $3::bigint
---   +          position <= $4::bigint
+--   +          position <= $5::bigint
 --              and (
 --                position = 1
 --   …
@@ -1391,7 +1399,7 @@ from
 --   +                          )
 --                            order by position asc
 --   -                        limit $4::bigint + 1
---   +                        limit $5::bigint + 1
+--   +                        limit $6::bigint + 1
 --                          ) nearest
 --                      ) page
 --   …
@@ -1425,7 +1433,7 @@ from
 --                              )
 --   -                        order by position asc
 --   +                        order by position desc
---                            limit $5::bigint + 1
+--                            limit $6::bigint + 1
 --                          ) nearest
 --   …
 --                    ) containing

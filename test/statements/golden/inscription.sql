@@ -138,16 +138,23 @@ from
 --   +          $2::integer as input
 --   +        from transactions
 --   +        where
---   +          encode("transactions"."transaction_id", 'hex') = encode($3::bytea, 'hex')
+--   +          substring(
+--   +            "transactions"."transaction_id"
+--   +            from 1 for 7
+--   +          ) = substring(
+--   +            $3::bytea
+--   +            from 1 for 7
+--   +          )
+--   +          and "transactions"."transaction_id" = $4::bytea
 --   +          and (
---   +            $4::integer < 0
---   +            or $5::integer = 32767
+--   +            $5::integer < 0
+--   +            or $6::integer = 32767
 --   +            or exists (
 --   +              select
 --   +              from transaction_inputs
 --   +              where
 --   +                transaction_id = transactions.id
---   +                and index = $6::integer
+--   +                and index = $7::integer
 --   +              offset 0
 --   +            )
 --   +          )
@@ -156,7 +163,7 @@ from
 --            select
 --              *,
 --   -          position <= $2::bigint
---   +          position <= $7::bigint
+--   +          position <= $8::bigint
 --              and (
 --                position = 1
 --   …
@@ -180,7 +187,7 @@ from
 --                        i.transaction_id desc,
 --                        i.input desc
 --   -                  limit $3::bigint + 1
---   +                  limit $8::bigint + 1
+--   +                  limit $9::bigint + 1
 --                    )
 --                  ) with ordinality as keys (transaction_id, owner_script_id, kind_id, input, position)
 --   …
@@ -218,7 +225,7 @@ from
 --   -                    i.input desc
 --   +                    i.transaction_id asc,
 --   +                    i.input asc
---                      limit $8::bigint + 1
+--                      limit $9::bigint + 1
 --                    )
 --   …
 --                    left join chain_blocks accepting on accepting.index = transactions.accepting_index

@@ -748,7 +748,14 @@ from
 --   +            select id
 --   +            from transactions
 --   +            where
---   +              encode("transactions"."transaction_id", 'hex') = encode($3::bytea, 'hex')
+--   +              substring(
+--   +                "transactions"."transaction_id"
+--   +                from 1 for 7
+--   +              ) = substring(
+--   +                $3::bytea
+--   +                from 1 for 7
+--   +              )
+--   +              and "transactions"."transaction_id" = $4::bytea
 --   +              and subnetwork_id > 1
 --   +              and subnetwork_id = (
 --   +                select key
@@ -761,7 +768,7 @@ from
 --              key,
 --              position,
 --   -          position <= $3::bigint
---   +          position <= $4::bigint
+--   +          position <= $5::bigint
 --              and (
 --                position = 1
 --   …
@@ -773,7 +780,7 @@ from
 --   +                            )
 --                              order by "id" desc
 --   -                          limit $4::bigint + 1
---   +                          limit $5::bigint + 1
+--   +                          limit $6::bigint + 1
 --                            )
 --                          ) with ordinality as keys (key, position)
 --   …
@@ -800,7 +807,7 @@ from
 --                                )
 --   -                          order by "id" desc
 --   +                          order by "id" asc
---                              limit $5::bigint + 1
+--                              limit $6::bigint + 1
 --                            )
 --   …
 --                    ) containing

@@ -404,7 +404,15 @@ from
 --   +                                join blocks on blocks.id = contained.block_id
 --   +                            ) found
 --   +                        ) containing
---   +                      where encode("transactions"."transaction_id", 'hex') = encode($3::bytea, 'hex')
+--   +                      where
+--   +                        substring(
+--   +                          "transactions"."transaction_id"
+--   +                          from 1 for 7
+--   +                        ) = substring(
+--   +                          $3::bytea
+--   +                          from 1 for 7
+--   +                        )
+--   +                        and "transactions"."transaction_id" = $4::bytea
 --   +                    ) source
 --   +                  union all
 --   +                  select
@@ -420,7 +428,7 @@ from
 --   +                            (
 --   +                              select
 --   +                                'transaction'::text as "type",
---   +                                encode($4::bytea, 'hex') as "id",
+--   +                                encode($5::bytea, 'hex') as "id",
 --   +                                null as "label",
 --   +                                null as "blockTime",
 --   +                                false as "isAccepted",
@@ -428,11 +436,19 @@ from
 --   +                            ) object
 --   +                        ) as item
 --   +                      where
---   +                        $5::boolean
+--   +                        $6::boolean
 --   +                        and not exists (
 --   +                          select
 --   +                          from transactions
---   +                          where encode("transactions"."transaction_id", 'hex') = encode($6::bytea, 'hex')
+--   +                          where
+--   +                            substring(
+--   +                              "transactions"."transaction_id"
+--   +                              from 1 for 7
+--   +                            ) = substring(
+--   +                              $7::bytea
+--   +                              from 1 for 7
+--   +                            )
+--   +                            and "transactions"."transaction_id" = $8::bytea
 --   +                        )
 --   +                    ) source
 --   +                  union all
@@ -458,7 +474,7 @@ from
 --   -                        and "covenants"."covenant_id" <= $6::bytea
 --   -                      order by covenants.covenant_id
 --   -                      limit $7::bigint
---   +                      where covenants.covenant_id = $7::bytea
+--   +                      where covenants.covenant_id = $9::bytea
 --                        ) source
 --                      union all
 --                      select
@@ -475,7 +491,7 @@ from
 --   -                        and "programs"."hash" <= $9::bytea
 --   -                      order by programs.hash
 --   -                      limit $10::bigint
---   +                      where programs.hash = $8::bytea
+--   +                      where programs.hash = $10::bytea
 --                        ) source
 --                      union all
 --                      select
@@ -487,7 +503,7 @@ from
 --   …
 --                            ) as item
 --                          from program_templates
---   +                      where program_templates.template = $9::bytea
+--   +                      where program_templates.template = $11::bytea
 --   +                    ) source
 --   +                  union all
 --   +                  select
@@ -526,8 +542,8 @@ from
 --   +                        program_templates.id in (
 --   +                          select template_id
 --   +                          from programs
---   +                          where kcc_template = $10::bytea
---   +                          limit $11::bigint
+--   +                          where kcc_template = $12::bytea
+--   +                          limit $13::bigint
 --   +                        )
 --                        ) source
 --                      union all
@@ -538,22 +554,6 @@ from
 --                        row_number() over () as position
 --                      from
 --   …
---                              from tags
---                              where
---   -                            lower(name) collate "C" >= $14::text
---   -                            and lower(name) collate "C" < $15::text
---   +                            lower(name) collate "C" >= $12::text
---   +                            and lower(name) collate "C" < $13::text
---                              group by
---                                1,
---   …
---                                1,
---                                2
---   -                          limit $16::bigint
---   +                          limit $14::bigint
---                            ) named
---                            cross join lateral (
---   …
 --                      select
 --                        source.item,
 --   -                    5 as rank,
@@ -561,48 +561,12 @@ from
 --                        row_number() over () as position
 --                      from
 --   …
---                              from template_names
---                              where
---   -                            lower(entry ->> 'name') collate "C" >= $17::text
---   -                            and lower(entry ->> 'name') collate "C" < $18::text
---   +                            lower(entry ->> 'name') collate "C" >= $15::text
---   +                            and lower(entry ->> 'name') collate "C" < $16::text
---                              group by template
---                            ) named on named.template = program_templates.template
---   …
---                            named.lower_name,
---                            program_templates.spend_count desc
---   -                      limit $19::bigint
---   +                      limit $17::bigint
---                        ) source
---                      union all
 --                      select
 --                        source.item,
 --   -                    6 as rank,
 --   +                    9 as rank,
 --                        row_number() over () as position
 --                      from
---   …
---                                  where
---                                    tick <> ''
---   -                                and lower(tick) = lower($20::text)
---   +                                and lower(tick) = lower($18::text)
---                                  limit 1000
---                                ) kinds
---   …
---                            kind.protocol,
---                            kind.tick
---   -                      limit $21::bigint
---   +                      limit $19::bigint
---                        ) source
---                    ) found
---   …
---                    rank,
---                    position
---   -              limit $22::bigint
---   +              limit $20::bigint
---                ) best
---            )
 
 -- “search no no yes no no yes yes”: another text
 --   like “search no no no no yes yes yes”, except:
@@ -2322,7 +2286,14 @@ select
   o.covenant_id
 from
   unnest($1::bytea[], $2::bigint[]) as spent (transaction_id, index)
-  join transactions t on encode("t"."transaction_id", 'hex') = encode(spent.transaction_id, 'hex')
+  join transactions t on substring(
+    "t"."transaction_id"
+    from 1 for 7
+  ) = substring(
+    spent.transaction_id
+    from 1 for 7
+  )
+  and "t"."transaction_id" = spent.transaction_id
   join transaction_outputs o on o.transaction_id = t.id
   and o.index = spent.index
   and o.index >> 4 = spent.index >> 4

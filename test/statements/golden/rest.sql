@@ -587,7 +587,14 @@ from
               requested.position
             from
               unnest($2::bytea[]) with ordinality as requested (id, position)
-              join transactions on encode("transactions"."transaction_id", 'hex') = encode(requested.id, 'hex')
+              join transactions on substring(
+                "transactions"."transaction_id"
+                from 1 for 7
+              ) = substring(
+                requested.id
+                from 1 for 7
+              )
+              and "transactions"."transaction_id" = requested.id
           ),
           "size" as materialized (
             select
@@ -1038,7 +1045,14 @@ from
           requested.position
         from
           unnest($2::bytea[]) with ordinality as requested (id, position)
-          join transactions on encode("transactions"."transaction_id", 'hex') = encode(requested.id, 'hex')
+          join transactions on substring(
+            "transactions"."transaction_id"
+            from 1 for 7
+          ) = substring(
+            requested.id
+            from 1 for 7
+          )
+          and "transactions"."transaction_id" = requested.id
       ),
       "size" as materialized (
         select
@@ -1171,7 +1185,14 @@ from
           requested.position
         from
           unnest($2::bytea[]) with ordinality as requested (id, position)
-          join transactions on encode("transactions"."transaction_id", 'hex') = encode(requested.id, 'hex')
+          join transactions on substring(
+            "transactions"."transaction_id"
+            from 1 for 7
+          ) = substring(
+            requested.id
+            from 1 for 7
+          )
+          and "transactions"."transaction_id" = requested.id
       ),
       "size" as materialized (
         select
@@ -1613,7 +1634,14 @@ select
   c.timestamp
 from
   unnest($1::text[]) with ordinality asked (id, n)
-  left join transactions t on encode(t.transaction_id, 'hex') = asked.id
+  left join transactions t on substring(
+    "t"."transaction_id"
+    from 1 for 7
+  ) = substring(
+    decode(asked.id, 'hex')
+    from 1 for 7
+  )
+  and "t"."transaction_id" = decode(asked.id, 'hex')
   left join chain_blocks c on c.index = t.accepting_index
 order by asked.n;
 

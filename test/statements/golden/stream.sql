@@ -1193,7 +1193,15 @@ from
       join transaction_outputs o on o.transaction_id = t.id
       and o.index = spent.index
       and o.index >> 4 = spent.index >> 4
-    where encode(t.transaction_id, 'hex') = spent.transaction_id
+    where
+      substring(
+        "t"."transaction_id"
+        from 1 for 7
+      ) = substring(
+        decode(spent.transaction_id, 'hex')
+        from 1 for 7
+      )
+      and "t"."transaction_id" = decode(spent.transaction_id, 'hex')
     union
     select
       o.script_id,
@@ -1316,5 +1324,13 @@ where
   not exists (
     select
     from transactions t
-    where encode(t.transaction_id, 'hex') = gone.id
+    where
+      substring(
+        "t"."transaction_id"
+        from 1 for 7
+      ) = substring(
+        decode(gone.id, 'hex')
+        from 1 for 7
+      )
+      and "t"."transaction_id" = decode(gone.id, 'hex')
   );

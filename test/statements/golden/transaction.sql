@@ -44,7 +44,14 @@ from
                 end as confirmations
               from
                 unnest($2::text[]) with ordinality as requested (id, position)
-                left join transactions on encode(transactions.transaction_id, 'hex') = requested.id
+                left join transactions on substring(
+                  "transactions"."transaction_id"
+                  from 1 for 7
+                ) = substring(
+                  decode(requested.id, 'hex')
+                  from 1 for 7
+                )
+                and "transactions"."transaction_id" = decode(requested.id, 'hex')
                 left join chain_blocks accepting on accepting.index = transactions.accepting_index
               order by requested.position
             ) listed
@@ -533,7 +540,15 @@ from
 --   +          (
 --   +            select id
 --   +            from transactions
---   +            where encode("transactions"."transaction_id", 'hex') = encode($2::bytea, 'hex')
+--   +            where
+--   +              substring(
+--   +                "transactions"."transaction_id"
+--   +                from 1 for 7
+--   +              ) = substring(
+--   +                $2::bytea
+--   +                from 1 for 7
+--   +              )
+--   +              and "transactions"."transaction_id" = $3::bytea
 --   +          ) as key
 --   +      ),
 --          "page" as materialized (
@@ -541,7 +556,7 @@ from
 --              key,
 --              position,
 --   -          position <= $2::bigint
---   +          position <= $3::bigint
+--   +          position <= $4::bigint
 --              and (
 --                position = 1
 --   …
@@ -554,7 +569,7 @@ from
 --   +                            )
 --                              order by "id" desc
 --   -                          limit $3::bigint + 1
---   +                          limit $4::bigint + 1
+--   +                          limit $5::bigint + 1
 --                            )
 --                          ) with ordinality as keys (key, position)
 --   …
@@ -581,7 +596,7 @@ from
 --                                )
 --   -                          order by "id" desc
 --   +                          order by "id" asc
---                              limit $4::bigint + 1
+--                              limit $5::bigint + 1
 --                            )
 --   …
 --                    ) containing
@@ -880,7 +895,14 @@ from
           requested.position
         from
           unnest($2::bytea[]) with ordinality as requested (id, position)
-          join transactions on encode("transactions"."transaction_id", 'hex') = encode(requested.id, 'hex')
+          join transactions on substring(
+            "transactions"."transaction_id"
+            from 1 for 7
+          ) = substring(
+            requested.id
+            from 1 for 7
+          )
+          and "transactions"."transaction_id" = requested.id
       ),
       "size" as materialized (
         select
@@ -1560,7 +1582,15 @@ from
       "page" as materialized (
         select id as key
         from transactions
-        where encode("transactions"."transaction_id", 'hex') = encode($2::bytea, 'hex')
+        where
+          substring(
+            "transactions"."transaction_id"
+            from 1 for 7
+          ) = substring(
+            $2::bytea
+            from 1 for 7
+          )
+          and "transactions"."transaction_id" = $3::bytea
       )
     select
       case
@@ -1571,7 +1601,7 @@ from
           when exists (
             select
             from pre_bootstrap_transactions
-            where transaction_id = $3::bytea
+            where transaction_id = $4::bytea
           ) then 'pre-bootstrap'
           else 'unknown'
         end
@@ -2148,16 +2178,20 @@ from
 --      cross join lateral (
 --        with
 --   …
---            select id as key
---            from transactions
---   -        where encode("transactions"."transaction_id", 'hex') = encode($2::bytea, 'hex')
---   +        where encode("transactions"."transaction_id", 'hex') = encode("given"."id", 'hex')
+--                from 1 for 7
+--              ) = substring(
+--   -            $2::bytea
+--   +            "given"."id"
+--                from 1 for 7
+--              )
+--   -          and "transactions"."transaction_id" = $3::bytea
+--   +          and "transactions"."transaction_id" = "given"."id"
 --          )
 --        select
 --   …
 --                select
 --                from pre_bootstrap_transactions
---   -            where transaction_id = $3::bytea
+--   -            where transaction_id = $4::bytea
 --   +            where transaction_id = "given"."id"
 --              ) then 'pre-bootstrap'
 --              else 'unknown'

@@ -1,6 +1,6 @@
 /** Statements that the forms of kaspa-rest-server need beyond those of this API. */
 import { SOMPI_PER_KAS } from '@kasgres/kaspa';
-import { type Db, jsonArray, jsonObject, type ParameterOf, Statement } from '@kasgres/reads';
+import { type Db, hasTransactionId, jsonArray, jsonObject, type ParameterOf, Statement } from '@kasgres/reads';
 import { type RawBuilder, sql } from 'kysely';
 import { jsonBuildObject } from 'kysely/helpers/postgres';
 import { transactionCountOf } from '../resources/addresses/transaction-count.ts';
@@ -155,7 +155,7 @@ export async function listAcceptance(db: Db, ids: readonly string[]): Promise<Ac
   const { rows } = await sql<AcceptanceRow>`
     select asked.id, encode(c.hash, 'hex') as hash, c.blue_score as "blueScore", c.timestamp
     from unnest(${ids}::text[]) with ordinality asked (id, n)
-    left join transactions t on encode(t.transaction_id, 'hex') = asked.id
+    left join transactions t on ${hasTransactionId('t', sql`decode(asked.id, 'hex')`)}
     left join chain_blocks c on c.index = t.accepting_index
     order by asked.n`.execute(db);
   return rows;

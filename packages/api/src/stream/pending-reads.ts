@@ -1,6 +1,6 @@
 /** Reads what pending transactions move from and to addresses, and do to covenants. */
 import { PackedPairs } from '@kasgres/node';
-import { type IndexReader } from '@kasgres/reads';
+import { hasTransactionId, type IndexReader } from '@kasgres/reads';
 import { sql } from 'kysely';
 import type { MempoolSample, PendingTransaction } from '../node/mempool-samples.ts';
 
@@ -108,7 +108,7 @@ export class PendingReads {
           select o.script_id, o.amount, o.covenant_id from transactions t
             join transaction_outputs o on o.transaction_id = t.id
             and o.index = spent.index and o.index >> 4 = spent.index >> 4
-          where encode(t.transaction_id, 'hex') = spent.transaction_id
+          where ${hasTransactionId('t', sql`decode(spent.transaction_id, 'hex')`)}
           union
           select o.script_id, o.amount, o.covenant_id
           from pre_bootstrap_transactions t
@@ -214,7 +214,7 @@ export class PendingReads {
       const { rows } = await sql<{ id: string }>`
         select id from unnest(${ids}::text[]) gone (id)
         where not exists (select from transactions t
-          where encode(t.transaction_id, 'hex') = gone.id)`.execute(db);
+          where ${hasTransactionId('t', sql`decode(gone.id, 'hex')`)})`.execute(db);
       return rows.map(({ id }) => id);
     }, CALLER);
   }

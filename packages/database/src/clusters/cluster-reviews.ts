@@ -6,6 +6,7 @@
 import { toHex } from '@kasgres/kaspa';
 import { type Kysely, sql } from 'kysely';
 import type { Database } from '../connection/connect.ts';
+import { transactionIdIs } from '../schema/transaction-ids.ts';
 
 interface ClusterAtLimit {
   /** Address of the root; undefined for a script without one. */
@@ -138,7 +139,8 @@ export function rejectHeldMerges(db: Kysely<Database>, transactionId: Uint8Array
     const { numAffectedRows } = await sql`
       update held_merges h set state = 'rejected'
         from transactions t
-       where encode(t.transaction_id, 'hex') = ${toHex(transactionId)} and h.transaction_id = t.id
+       where ${sql.raw(transactionIdIs('t', `decode('${toHex(transactionId)}', 'hex')`))}
+         and h.transaction_id = t.id
          and h.state in ('held', 'approved')`.execute(transaction);
     return Number(numAffectedRows ?? 0n);
   });

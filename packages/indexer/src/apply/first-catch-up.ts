@@ -15,9 +15,10 @@ import type { ClientBase } from 'pg';
 import { resolveAllLateInputs } from './late-inputs.ts';
 
 /** Built as soon as the cache evicts entries. */
-const LOOK_UP_INDEXES = ['transactions_transaction_id_text', 'scripts_address', 'scripts_script'];
+const LOOK_UP_INDEXES = ['transactions_transaction_id', 'scripts_address', 'scripts_script'];
 /** The largest come first, so that both connections finish together. */
 const REQUEST_INDEXES = [
+  'transactions_transaction_id_text',
   'transaction_outputs_script_id',
   'transaction_inputs_previous_transaction_id',
   'transaction_inputs_script_id',

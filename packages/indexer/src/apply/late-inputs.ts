@@ -7,7 +7,7 @@
  * accepted before, so it is noted, and the batch that accepts a transaction completes its inputs at
  * once.
  */
-import { inTransaction, type TransactionKey } from '@kasgres/database';
+import { inTransaction, type TransactionKey, transactionIdIs } from '@kasgres/database';
 import type { SpentOutput } from '@kasgres/state';
 import type { ClientBase } from 'pg';
 
@@ -96,7 +96,7 @@ export async function resolveAllLateInputs(client: ClientBase): Promise<void> {
         order by previous_transaction_hash)
      insert into late_transactions (id, transaction_id)
      select t.id, t.transaction_id from named
-       join transactions t on encode(t.transaction_id, 'hex') = encode(named.id, 'hex')
+       join transactions t on ${transactionIdIs('t', 'named.id')}
      union
      select e.id, named.id from named cross join lateral (
        select id from pre_bootstrap_transactions where transaction_id = named.id offset 0) e

@@ -2,6 +2,7 @@
  * Writes the rows of a bootstrap from `loaded_utxos`. Known scripts and transactions keep their
  * keys.
  */
+import { transactionIdIs } from '@kasgres/database';
 import type { Hash } from '@kasgres/kaspa';
 import { countTouched, findContested, replaceUtxoSet } from '@kasgres/state';
 import type { ClientBase } from 'pg';
@@ -37,8 +38,7 @@ export async function writeUtxoSet(client: ClientBase, from: NextKeys): Promise<
     `with wanted as (
        select l.transaction_id, t.id
          from (select distinct transaction_id from loaded_utxos) l
-         left join transactions t
-           on encode(t.transaction_id, 'hex') = encode(l.transaction_id, 'hex')
+         left join transactions t on ${transactionIdIs('t', 'l.transaction_id')}
         where t.accepting_index is null
           and not exists (select from pre_bootstrap_transactions e
             where e.transaction_id = l.transaction_id)),
@@ -66,7 +66,7 @@ export async function writeUtxoSet(client: ClientBase, from: NextKeys): Promise<
            join scripts s on sha256(s.script) = sha256(l.script) and s.version = l.script_version
           where l.address is null and s.address is null) l
        left join pre_bootstrap_transactions e on e.transaction_id = l.transaction_id
-       left join transactions t on encode(t.transaction_id, 'hex') = encode(l.transaction_id, 'hex')
+       left join transactions t on ${transactionIdIs('t', 'l.transaction_id')}
       order by 1, 2`,
   );
   const { rows } = await client.query<{ utxos: bigint }>('select utxos from utxo_set_load');

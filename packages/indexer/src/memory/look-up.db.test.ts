@@ -65,6 +65,7 @@ function blockWith(names: readonly string[]): RpcBlock {
 
 interface PlanNode {
   'Relation Name'?: string;
+  'Index Name'?: string;
   'Actual Rows': number;
   'Actual Loops': number;
   'Rows Removed by Filter'?: number;
@@ -74,18 +75,27 @@ interface PlanNode {
 
 const isOfVariants = (text: unknown): boolean => typeof text === 'string' && text.includes('transaction_variants');
 
+async function explain(text: string, values: unknown[]): Promise<PlanNode> {
+  const { rows }: QueryResult<{ 'QUERY PLAN': [{ Plan: PlanNode }] }> = await client.query(
+    `explain (analyze, format json) ${text}`,
+    values,
+  );
+  return (rows[0] as { 'QUERY PLAN': [{ Plan: PlanNode }] })['QUERY PLAN'][0].Plan;
+}
+
 /** Looks up a block, and returns the number of rows of variants that Postgres read. */
 async function rowsReadFor(memory: Memory, block: RpcBlock): Promise<number> {
   const query = vi.spyOn(client, 'query');
   await lookUp(client, { memory, network }, [block]);
   const statement = query.mock.calls.find(([text]) => isOfVariants(text));
   query.mockRestore();
-  const [text, values] = statement as unknown as [string, unknown[]];
-  const { rows }: QueryResult<{ 'QUERY PLAN': [{ Plan: PlanNode }] }> = await client.query(
-    `explain (analyze, format json) ${text}`,
-    values,
-  );
-  return sumRows((rows[0] as { 'QUERY PLAN': [{ Plan: PlanNode }] })['QUERY PLAN'][0].Plan);
+  return sumRows(await explain(...(statement as unknown as [string, unknown[]])));
+}
+
+/** Returns the indexes that the plan reads, in order. */
+function indexesOf(node: PlanNode): string[] {
+  const own = node['Index Name'] === undefined ? [] : [node['Index Name']];
+  return [...own, ...(node.Plans ?? []).flatMap(indexesOf)];
 }
 
 function sumRows(node: PlanNode): number {
@@ -125,4 +135,30 @@ test('it caches the numbers of the variants that it looked up, and the highest o
   const query = vi.spyOn(client, 'query');
   await lookUp(client, { memory, network }, [blockWith(['first', '3', '10'])]);
   expect(query.mock.calls.filter(([text]) => isOfVariants(text))).toEqual([]);
+});
+
+test('it looks up ids and addresses in B-trees, however many of them Postgres hashes equally', async () => {
+  const scriptPublicKey = { version: 0, script: new Uint8Array([0x20, ...hashOf('key'), 0xac]) };
+  const [transaction] = blockWith(['new']).transactions;
+  const block = { ...blockWith([]), transactions: [{ ...transaction, outputs: [{ value: 1n, scriptPublicKey }] }] };
+  const query = vi.spyOn(client, 'query');
+  await lookUp(client, { memory: new Memory(1_000, KEY + 1, false), network }, [block as unknown as RpcBlock]);
+  const statements = query.mock.calls.map(
+    ([config]) => config as unknown as { name?: string; text: string; values: unknown[] },
+  );
+  query.mockRestore();
+  await client.query('set enable_seqscan = off');
+  const indexes: string[] = [];
+  for (const { name, text, values } of statements) {
+    if (name === 'lookUp-transactions' || name === 'lookUp-scripts')
+      indexes.push(...indexesOf(await explain(text, values)));
+  }
+  await client.query('reset enable_seqscan');
+  const { rows } = await client.query<{ name: string; method: string }>(
+    `select relname as name, amname as method from pg_class join pg_am on pg_am.oid = relam
+      where relname = any($1)`,
+    [indexes],
+  );
+  expect(indexes).toEqual(expect.arrayContaining(['transactions_0_transaction_id', 'scripts_address']));
+  expect(rows.filter(({ method }) => method !== 'btree')).toEqual([]);
 });

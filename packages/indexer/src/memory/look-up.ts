@@ -2,7 +2,7 @@
  * Loads from Postgres the rows that an update refers to and the cache lacks: one query per kind, in
  * two round trips; none if the cache is complete.
  */
-import { inPipeline } from '@kasgres/database';
+import { inPipeline, transactionIdIs } from '@kasgres/database';
 import { type Hash, HASH_BYTES, type Network, type ScriptPublicKey, scriptToAddress, toHex } from '@kasgres/kaspa';
 import type { RpcBlock, RpcTransaction } from '@kasgres/node';
 import { getOrInsert } from '@kasgres/state';
@@ -80,9 +80,8 @@ async function lookUpTransactions({ client, memory, lookedUp, transactions }: Lo
     select: `select coalesce(t.id, e.id) as id, wanted.hash as transaction_id, t.hash
                from wanted
                left join lateral (
-                 select id, hash from transactions
-                  where encode(transaction_id, 'hex') = encode(wanted.hash, 'hex') offset 0) t
-                    on true
+                 select id, hash from transactions t
+                  where ${transactionIdIs('t', 'wanted.hash')} offset 0) t on true
                left join lateral (
                  select id from pre_bootstrap_transactions
                    where transaction_id = wanted.hash offset 0) e on true

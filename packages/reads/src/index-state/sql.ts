@@ -1,5 +1,5 @@
 /** Pieces of SQL that many queries share. */
-import type { Database } from '@kasgres/database';
+import { type Database, INDEXED_ID_BYTES } from '@kasgres/database';
 import { type Kysely, type RawBuilder, sql } from 'kysely';
 
 export type Db = Kysely<Database>;
@@ -27,12 +27,17 @@ export async function findScriptId(db: Db, address: string): Promise<bigint | un
 }
 
 /**
- * Compares the id of a row of `transactions` in the form that its index has.
+ * Compares the id of a row of `transactions` in the form that lets Postgres use the index on ids.
  * @param transactions name or alias of the table
  * @param id bytes
  */
-export const hasTransactionId = (transactions: 'transactions' | 't', id: RawBuilder<unknown>): RawBuilder<boolean> =>
-  sql`encode(${sql.ref(`${transactions}.transaction_id`)}, 'hex') = encode(${id}, 'hex')`;
+export const hasTransactionId = (transactions: 'transactions' | 't', id: RawBuilder<unknown>): RawBuilder<boolean> => {
+  const stored = sql.ref(`${transactions}.transaction_id`);
+  return sql`${startOf(stored)} = ${startOf(id)} and ${stored} = ${id}`;
+};
+
+const startOf = (id: RawBuilder<unknown>): RawBuilder<unknown> =>
+  sql`substring(${id} from 1 for ${sql.lit(INDEXED_ID_BYTES)})`;
 
 /** Selects the id of the transaction with a key; null without a key. */
 export const transactionIdOf = (key: RawBuilder<unknown>): RawBuilder<string | null> =>

@@ -5,6 +5,7 @@
 import {
   count,
   hash,
+  hasTransactionId,
   hexHashInput,
   list,
   type ParameterOf,
@@ -53,7 +54,8 @@ const acceptanceOfTransactions = new Statement(
               else 0 end as confirmations
           from unnest(${parameter('transactionIds', 'text[]')})
             with ordinality as requested (id, position)
-          left join transactions on encode(transactions.transaction_id, 'hex') = requested.id
+          left join transactions
+            on ${hasTransactionId('transactions', sql`decode(requested.id, 'hex')`)}
           left join chain_blocks accepting on accepting.index = transactions.accepting_index
           order by requested.position
         ) listed)`,
