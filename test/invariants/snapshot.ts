@@ -218,6 +218,10 @@ const SECTIONS: Record<string, string> = {
     select json_build_array(n.subnetwork_id, h.hour, h.transactions, h.gas, h.fees, h.last_seen)
     from lane_hours h left join subnetworks n on n.id = h.subnetwork_id`,
 
+  'chain blocks of lanes': `
+    select json_build_array(b.chain_index, n.subnetwork_id)
+    from lane_blocks b left join subnetworks n on n.id = b.subnetwork_id`,
+
   inscriptions: `
     select json_build_array(t.transaction_id, i.input, s.script, k.protocol, k.operation, k.tick)
     from inscriptions i join inscription_kinds k on k.id = i.kind_id

@@ -7,6 +7,7 @@ import { createHash } from 'node:crypto';
 import { BATCH_TABLES, connect, copyRows } from '@kasgres/database';
 import { BLOCK_TABLES, PARTITIONED_TABLES, TRANSACTION_TABLES } from '@kasgres/indexer/testing';
 import { getNetwork, scriptToAddress } from '@kasgres/kaspa';
+import { lanes } from '@kasgres/state/testing';
 import type { Pool } from 'pg';
 import {
   BLOCKS,
@@ -36,16 +37,6 @@ const ROLLUPS = [
    where start >= 0`,
   'insert into miner_hours select * from count_miner_hours()',
   'insert into protocol_hours (hour, protocol, transactions, fees) select p.hour, p.protocol, p.transactions, p.fees from count_protocol_hours() p',
-  `with counted as materialized (select * from count_lane_hours()),
-   totals as (
-     insert into lane_totals (hour, transactions, fees, gas) select hour, sum(transactions),
-       sum(fees), sum(gas) from counted group by 1),
-   hours as (
-     insert into lane_hours (subnetwork_id, hour, transactions, fees, gas, last_seen)
-     select subnetwork_id, hour, transactions, fees, gas, last_seen from counted)
-   insert into lanes (subnetwork_id, transaction_count, fees, gas, first_seen, last_seen)
-   select subnetwork_id, sum(transactions), sum(fees), sum(gas), min(first_seen), max(last_seen)
-     from counted group by 1`,
 ];
 
 function urlOf({ user = '', password, host = '', port = 5432, database = '' }: Pool['options']): string {
@@ -82,6 +73,9 @@ export async function fillLargeIndex({ options }: Pick<Pool, 'options'>, generat
     for (const text of LAST_STATEMENTS) await pool.query(text);
     await run(dropped.map(({ create }) => create));
     for (const text of ROLLUPS) await pool.query(text);
+    const client = await pool.connect();
+    await lanes.rebuild?.fromRows?.(client);
+    client.release();
     await pool.query(
       `select name_partition_indexes(p.relname, c.relname) from pg_inherits h join pg_class p on p.oid = h.inhparent
          join pg_class c on c.oid = h.inhrelid where p.relkind = 'p'`,

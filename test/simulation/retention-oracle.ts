@@ -27,7 +27,7 @@ const SUMS = new Set([
 /**
  * The part of history above the cut, by the index of the chain block that comes first in each row.
  */
-const EVENTS = ['events of covenants', 'templates of events'];
+const EVENTS = ['chain blocks of lanes', 'events of covenants', 'templates of events'];
 /** Names of transactions, as far as these are kept. */
 const NAMES = ['geneses of covenants', 'first transactions of programs'];
 

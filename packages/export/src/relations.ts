@@ -167,6 +167,7 @@ export const TABLES: Readonly<Record<string, Relation>> = {
   lanes: state,
   lane_hours: state,
   lane_totals: left('it follows from lane_hours'),
+  lane_blocks: left('it follows from chain_blocks and transactions'),
   inscription_kinds: state,
   inscriptions: state,
   protocol_hours: state,

@@ -1098,6 +1098,17 @@ export interface Inscriptions {
   transaction_id: bigint;
 }
 
+export interface LaneBlocks {
+  /**
+   * chain_blocks.index.
+   */
+  chain_index: bigint;
+  /**
+   * subnetworks.id.
+   */
+  subnetwork_id: number;
+}
+
 export interface LaneHours {
   /**
    * Sum of their fees, sompi.
@@ -2255,6 +2266,7 @@ export interface DB {
   inscription_decoders: InscriptionDecoders;
   inscription_kinds: InscriptionKinds;
   inscriptions: Inscriptions;
+  lane_blocks: LaneBlocks;
   lane_hours: LaneHours;
   lane_totals: LaneTotals;
   lanes: Lanes;

@@ -36,6 +36,7 @@ export const CHAIN_TABLES = [
   'lanes',
   'lane_hours',
   'lane_totals',
+  'lane_blocks',
   'inscription_kinds',
   'inscriptions',
   'protocol_hours',

@@ -209,6 +209,7 @@ async function removeStragglers(client: ClientBase, cut: CutPoint, border: Borde
   );
   await client.query('delete from change_links where chain_index <= $1', [cut.chainIndex]);
   await client.query('delete from covenant_events where chain_index <= $1', [cut.chainIndex]);
+  await client.query('delete from lane_blocks where chain_index <= $1', [cut.chainIndex]);
   for (const [table, key] of Object.entries(BLOCK_TABLES)) {
     await client.query(`delete from ${table} rows using cut_removed_blocks removed where rows.${key} = removed.id`);
   }

@@ -17,10 +17,13 @@ export interface LaneHour {
 /** Sums transactions, which must come in the order of the chain, by lane and hour. */
 export class LaneHours {
   readonly #lanes = new Map<number, Map<number, LaneHour>>();
+  /** By lane, the values of chain_blocks.index. */
+  readonly #blocks = new Map<number, Set<number>>();
 
-  add({ lane, deltas, chainBlock: { chainTime } }: TransactionDeltas): void {
+  add({ lane, deltas, chainBlock: { index, chainTime } }: TransactionDeltas): void {
     if (lane === undefined) return;
     const { subnetwork } = lane;
+    getOrInsert(this.#blocks, subnetwork, () => new Set<number>()).add(index);
     const hour = hourOf(chainTime);
     const hours = getOrInsert(this.#lanes, subnetwork, () => new Map<number, LaneHour>());
     const empty = { subnetwork, hour, transactions: 0, fees: 0n, gas: 0n, firstSeen: chainTime, lastSeen: chainTime };
@@ -33,6 +36,14 @@ export class LaneHours {
 
   has(subnetwork: number, hour: number): boolean {
     return this.#lanes.get(subnetwork)?.has(hour) === true;
+  }
+
+  /** Returns lanes and chain blocks that accept transactions of them: subnetworks, indexes. */
+  blocks(): [number[], number[]] {
+    const pairs = [...this.#blocks].flatMap(([subnetwork, indexes]) =>
+      [...indexes].map((index) => [subnetwork, index]),
+    );
+    return [pairs.map(([subnetwork = 0]) => subnetwork), pairs.map(([, index = 0]) => index)];
   }
 
   rows(): LaneHour[] {

@@ -70,63 +70,35 @@ const ADD = `
     last_seen = excluded.last_seen`;
 
 /**
- * Reads that many transactions of a lane before it walks down the chain. Anybody can mine more that
- * nobody accepts.
- */
-const NEWEST = 100;
-const CHAIN_BLOCKS_AT_ONCE = 500;
-
-/**
- * The hour of the fork has lost its last transactions and got no others. If the newest transactions
- * of the lane are all of that hour, one of them is the last; otherwise the chain is read down to
- * it, once for all such lanes and at most to the beginning of the hour. Both use acceptance up to
- * the fork, which the batch does not change.
+ * The hour of the fork has lost its last transactions and got no others. The blocks of the lane
+ * that remain are those up to the fork.
  */
 const FIND_LAST = `
-  with recursive lost as (
-    select h.subnetwork_id, h.hour, case when newest.transactions = h.transactions
-      then newest.chain_time end as last_seen
-      from unnest($1::integer[], $2::integer[]) lost (subnetwork_id, hour)
-      join lane_hours h using (subnetwork_id, hour)
-     cross join lateral (
-       select count(*) as transactions, max(c.chain_time) as chain_time
-         from (select t.accepting_index from transactions t
-           where t.subnetwork_id = h.subnetwork_id and t.subnetwork_id > 1
-                order by t.id desc limit ${NEWEST}) t
-         join chain_blocks c on c.index = t.accepting_index and c.index <= $3
-           and c.chain_time / 3600000 = h.hour) newest),
-  walk (index, missing, found, times) as (
-    select $3::bigint, array(select subnetwork_id from lost where last_seen is null),
-      '{}'::integer[], '{}'::bigint[]
-    union all
-    select walk.index - ${CHAIN_BLOCKS_AT_ONCE},
-      array(select unnest(missing) except select unnest(page.found)), page.found, page.times
-      from walk cross join lateral (
-        select coalesce(array_agg(subnetwork_id), '{}') as found,
-          coalesce(array_agg(last_seen), '{}') as times
-          from (select t.subnetwork_id, max(c.chain_time) as last_seen
-                  from chain_blocks c cross join unnest(c.accepted_transactions) accepted (id)
-                  join transactions t on t.id = accepted.id
-                  join unnest(walk.missing) missing (subnetwork_id)
-                    on missing.subnetwork_id = t.subnetwork_id
-                 where c.index <= walk.index and c.index > walk.index - ${CHAIN_BLOCKS_AT_ONCE}
-                 group by t.subnetwork_id) last) page
-     where cardinality(walk.missing) > 0
-       and exists (select from chain_blocks c
-         where c.index = walk.index and c.chain_time / 3600000 >= (select min(hour) from lost))),
-  found as (
-    select subnetwork_id, hour, last_seen from lost where last_seen is not null
-    union all
-    select lost.subnetwork_id, lost.hour, page.last_seen
-      from walk cross join unnest(walk.found, walk.times) page (subnetwork_id, last_seen)
-        join lost using (subnetwork_id))
-  update lane_hours h set last_seen = f.last_seen
-    from found f where h.subnetwork_id = f.subnetwork_id and h.hour = f.hour`;
+  update lane_hours h set last_seen = c.chain_time
+    from unnest($1::integer[], $2::integer[]) lost (subnetwork_id, hour)
+   cross join lateral (
+     select b.chain_index from lane_blocks b
+      where b.subnetwork_id = lost.subnetwork_id and b.chain_index <= $3
+      order by b.chain_index desc limit 1) last
+    join chain_blocks c on c.index = last.chain_index
+   where h.subnetwork_id = lost.subnetwork_id and h.hour = lost.hour
+     and c.chain_time / 3600000 = h.hour`;
 
 const COPY_LAST = `
   update lanes l set last_seen = (select h.last_seen from lane_hours h
     where h.subnetwork_id = l.subnetwork_id order by h.hour desc limit 1)
    where l.subnetwork_id = any($1::integer[])`;
+
+const ADD_BLOCKS = `
+  insert into lane_blocks (subnetwork_id, chain_index)
+  select * from unnest($1::integer[], $2::bigint[])`;
+
+/** count_lane_blocks() by hour. */
+const COUNTED_HOURS = `
+  select subnetwork_id, (chain_time / 3600000)::integer as hour,
+    sum(transactions)::bigint as transactions, sum(fees) as fees, sum(gas) as gas,
+    min(chain_time) as first_seen, max(chain_time) as last_seen
+    from blocks group by 1, 2`;
 
 const valuesOf = (hours: readonly LaneHour[]): unknown[] =>
   columnsOf(hours, 'subnetwork', 'hour', 'transactions', 'fees', 'gas', 'firstSeen', 'lastSeen');
@@ -138,7 +110,8 @@ const valuesOf = (hours: readonly LaneHour[]): unknown[] =>
 const SELECT_WRONG_LANES = `
   with ${CUT},
   known as (select coalesce((select chain_time / 3600000 from cut), -1) as after),
-  counted as materialized (select * from count_lane_hours()),
+  blocks as materialized (select * from count_lane_blocks()),
+  counted as materialized (${COUNTED_HOURS}),
   expected as (select subnetwork_id, hour, transactions, fees, gas, last_seen from counted),
   stored as (select subnetwork_id, hour, transactions, fees, gas, last_seen from lane_hours),
   sums as (
@@ -165,10 +138,15 @@ const SELECT_WRONG_LANES = `
       select hour, sum(transactions) as transactions, sum(fees) as fees, sum(gas) as gas
         from lane_hours group by hour) h using (hour)
    where (t.transactions, t.fees, t.gas) is distinct from (h.transactions::bigint, h.fees, h.gas)
+  union all
+  select format('lane %s in the chain block %s: stored %s, accepted %s', subnetwork_id, chain_index,
+    s is not null, e is not null)
+    from lane_blocks s full join blocks e using (subnetwork_id, chain_index)
+   where s is null or e is null
    limit 20`;
 
 export const lanes: DerivedState = {
-  tables: { emptied: ['lanes', 'lane_hours', 'lane_totals'] },
+  tables: { emptied: ['lanes', 'lane_hours', 'lane_totals', 'lane_blocks'] },
   verify: { 4: faultsOf(SELECT_WRONG_LANES) },
 
   collect(item, changes) {
@@ -188,7 +166,9 @@ export const lanes: DerivedState = {
     const lanesWithout = [...new Set(removedHours.map(({ subnetwork }) => subnetwork))];
     const hoursWithout = [...new Set(removedHours.map(({ hour }) => hour))];
     const lost = removedHours.filter(({ subnetwork, hour }) => !added.has(subnetwork, hour));
+    const { checkpoint, fork } = changes.range;
     await inPipeline(client, [
+      ...(fork === checkpoint ? [] : [() => client.query('delete from lane_blocks where chain_index > $1', [fork])]),
       ...(removedHours.length === 0
         ? []
         : [
@@ -198,7 +178,10 @@ export const lanes: DerivedState = {
       ...(addedHours.length === 0
         ? []
         : [() => client.query({ name: 'add-lanes', text: ADD, values: valuesOf(addedHours) })]),
-      ...(lost.length === 0 ? [] : [() => findLast(client, lost, changes.range.fork)]),
+      ...(addedHours.length === 0
+        ? []
+        : [() => client.query({ name: 'add-lane-blocks', text: ADD_BLOCKS, values: added.blocks() })]),
+      ...(lost.length === 0 ? [] : [() => findLast(client, lost, fork)]),
       ...(lost.length === 0
         ? []
         : [() => client.query({ name: 'copy-last-of-lanes', text: COPY_LAST, values: [lanesWithout] })]),
@@ -208,7 +191,11 @@ export const lanes: DerivedState = {
   rebuild: {
     fromRows: (client) =>
       client.query(
-        `with counted as materialized (select * from count_lane_hours()),
+        `with blocks as materialized (select * from count_lane_blocks()),
+         counted as materialized (${COUNTED_HOURS}),
+         added as (
+           insert into lane_blocks (subnetwork_id, chain_index)
+           select subnetwork_id, chain_index from blocks order by 1, 2),
          hours as (
            insert into lane_hours (subnetwork_id, hour, transactions, fees, gas, last_seen)
            select subnetwork_id, hour, transactions, fees, gas, last_seen from counted
