@@ -134,7 +134,7 @@ describe.skipIf(!hasChromium)('the explorer', () => {
     ['/mempool', /Recommended fees[\s\S]*Priority[\s\S]*Fee rates[\s\S]*Newest/],
     ['/miners?interval=week', /Share[\s\S]*%/],
     [CHARTS, /Transactions per second[\s\S]*Hash rate[\s\S]*Supply/],
-    ['/status', /in sync[\s\S]*The index has no gaps/],
+    ['/status', /in sync[\s\S]*0 s\s+nothing newer at the node[\s\S]*The index has no gaps/],
   ];
 
   async function expectPage(path: string, shown: RegExp): Promise<void> {
@@ -535,6 +535,13 @@ describe.skipIf(!hasChromium)('the explorer', () => {
     await page.close();
     // The browser itself tells of responses that are errors.
     expect(complaints.splice(0).filter((text) => !/status of 40[04]/.test(text))).toEqual([]);
+  });
+
+  test('genesis has no reward that is yet to come', async () => {
+    const { hash } = await row<{ hash: string }>("select encode(hash, 'hex') as hash from blocks order by id limit 1");
+    await open(`/blocks/${hash}`);
+    await page.getByText('Nobody mined genesis, and it earns nothing.').waitFor();
+    expect(await page.locator('main').innerText()).not.toMatch(/known once merged|not paid yet/);
   });
 
   test('an unknown input leads to the transaction that created it', async () => {

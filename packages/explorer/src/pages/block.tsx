@@ -58,24 +58,28 @@ function Overview({ block }: { block: Details }) {
         />
       </Card>
       <Card title="Miner and rewards, KAS">
-        <Facts
-          facts={[
-            ['Miner', miner === null ? <span class="muted">none</span> : <NamedAddress {...miner} />],
-            ['Extra data', miner?.extraText ?? <span class="mono">{miner?.extraData ?? ''}</span>],
-            ['Subsidy', <Reward sompi={block.subsidy} />],
-            ['Fees', <Reward sompi={block.fees} />],
-            ['From red blocks', <Reward sompi={block.redReward} />],
-            ['Reward', <Reward sompi={block.reward} />],
-            [
-              'Paid by',
-              block.rewardTransactionId === null ? (
-                <span class="muted">not paid yet</span>
-              ) : (
-                <HashLink kind="transaction" hash={block.rewardTransactionId} />
-              ),
-            ],
-          ]}
-        />
+        {miner === null ? (
+          <p class="muted">Nobody mined genesis, and it earns nothing.</p>
+        ) : (
+          <Facts
+            facts={[
+              ['Miner', <NamedAddress {...miner} />],
+              ['Extra data', miner.extraText ?? <span class="mono">{miner.extraData}</span>],
+              ['Subsidy', <Reward sompi={block.subsidy} />],
+              ['Fees', <Reward sompi={block.fees} />],
+              ['From red blocks', <Reward sompi={block.redReward} />],
+              ['Reward', <Reward sompi={block.reward} />],
+              [
+                'Paid by',
+                block.rewardTransactionId === null ? (
+                  <span class="muted">not paid yet</span>
+                ) : (
+                  <HashLink kind="transaction" hash={block.rewardTransactionId} />
+                ),
+              ],
+            ]}
+          />
+        )}
       </Card>
     </div>
   );

@@ -51,7 +51,7 @@ export function StatusPage() {
               <Stat
                 label="Lag"
                 value={status.lagSeconds === null ? 'unknown' : formatDuration(status.lagSeconds)}
-                note="behind the clock"
+                note={status.lagSeconds === 0 ? 'nothing newer at the node' : 'behind the clock'}
               />
               <Stat
                 label="Blue score"
