@@ -450,6 +450,7 @@ create index scripts_address on scripts (address text_pattern_ops);
 -- digest: scripts may be longer than a key of a B-tree.
 create index scripts_script on scripts (sha256(script)) where address is null;
 create index scripts_without_address on scripts (id) where address is null;
+create statistics scripts_type_text on (type::text) from scripts;
 comment on table scripts is 'Every distinct script public key, once.';
 comment on column scripts.id is 'Key.';
 comment on column scripts.version is 'Script version.';
@@ -620,11 +621,16 @@ comment on function end_generation(integer, bigint) is 'Ends the last generation
 -- whole table.
 create statistics transactions_transaction_id_text on (encode(transaction_id, 'hex')) from transactions;
 create statistics blocks_hash_text on (encode(hash, 'hex')) from blocks;
--- Without these, Postgres has no statistics of a case expression, and would expect one row in 200
--- to equal a text. Partitions have copies.
+-- Without these, Postgres has no statistics of what views compute from a column, and would expect
+-- one row in 200 to equal a value, to be null, or not to be. Partitions have copies.
 create statistics transactions_acceptance on (case when accepting_index is null then 'not accepted' else 'accepted' end) from transactions;
 create statistics blocks_color on (case is_blue when true then 'blue' when false then 'red' end) from blocks;
 create statistics blocks_merged_color on (case when is_blue then 'blue' else 'red' end) from blocks;
+create statistics blocks_transaction_count on (transaction_count::bigint) from blocks;
+create statistics blocks_blue_count on (cardinality(merge_set_blues)) from blocks;
+create statistics blocks_red_count on (cardinality(merge_set_reds)) from blocks;
+create statistics transaction_inputs_index on (index::integer) from transaction_inputs;
+create statistics transaction_outputs_covenant_id_text on (encode(covenant_id, 'hex')) from transaction_outputs;
 
 -- About a year of mainnet; an indexer with RETENTION makes it shorter.
 select make_generation(0, 0, 100000000);
@@ -879,6 +885,11 @@ create table balances (
 );
 create index balances_balance on balances (balance desc, script_id desc) where balance > 0;
 create index balances_tagged on balances (balance desc, script_id desc) where balance > 0 and is_tagged;
+create statistics balances_utxo_count on (utxo_count::bigint) from balances;
+create statistics balances_accepted_count on (accepted_count::bigint) from balances;
+create statistics balances_receiving_count on (receiving_count::bigint) from balances;
+create statistics balances_sending_count on (sending_count::bigint) from balances;
+create statistics balances_coinbase_count on (coinbase_count::bigint) from balances;
 comment on table balances is 'Sums of every script at the checkpoint (invariant 4): one row for '
   'each script of an output, of an input, of bootstrap_utxos and of bootstrap_balances. A script '
   'has no row yet while all its transactions are in unmerged_touches.';
@@ -1473,6 +1484,7 @@ create index covenants_covenant_id_text on covenants using hash (encode(covenant
 create index covenants_first_seen on covenants (first_seen, covenant_id);
 create index covenants_last_seen on covenants (last_seen, covenant_id);
 create index covenants_template_id on covenants (template_id, last_seen, covenant_id) where template_id is not null;
+create statistics covenants_utxo_count on (utxo_count::bigint) from covenants;
 comment on table covenants is 'Every covenant that the indexed chain has touched, or that the UTXO '
   'set of a bootstrap block has.';
 comment on column covenants.id is 'Key.';
@@ -1507,6 +1519,7 @@ create table covenant_events (
 create index covenant_events_covenant_id on covenant_events (covenant_id, chain_index, position);
 create index covenant_events_chain_index on covenant_events (chain_index, position);
 create index covenant_events_transaction_id on covenant_events (transaction_id);
+create statistics covenant_events_kind_text on (kind::text) from covenant_events;
 comment on table covenant_events is 'One row for each covenant and accepted transaction that '
   'spends or creates UTXOs of it.';
 comment on column covenant_events.covenant_id is 'covenants.id.';
@@ -1732,6 +1745,7 @@ create table inscriptions (
 create index inscriptions_transaction_id on inscriptions (transaction_id);
 create index inscriptions_kind_id on inscriptions (kind_id, transaction_id);
 create index inscriptions_owner_script_id on inscriptions (owner_script_id, transaction_id);
+create statistics inscriptions_source on (case when input < 0 then 'payload' else 'input' end) from inscriptions;
 comment on table inscriptions is 'Operations of protocols that accepted transactions state, in '
   'their payload or in a program that an input reveals. Whether one has an effect, only the '
   'indexer of the protocol knows.';
@@ -3748,7 +3762,7 @@ comment on column kaspa.protocol_hours.fees_sompi is 'Sum of their fees.';
 comment on column kaspa.protocol_hours.fees_kas is 'The same in KAS.';
 
 create view kaspa.index_status as
-select meta.network,
+select (select network from meta) as network,
        encode(b.hash, 'hex') as sink,
        b.blue_score,
        b.daa_score,
@@ -3762,7 +3776,6 @@ select meta.network,
        p.updated_at,
        (select max(number) from migrations) as migration
   from checkpoint p
-  left join meta on true
   left join blocks b on b.id = p.block_id
   left join clustering on true
   left join blocks k on k.id = clustering.block_id;
