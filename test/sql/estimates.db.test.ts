@@ -193,3 +193,13 @@ test('it reads all of address_transactions in at most twice the time of inputs a
   console.log(`address_transactions: ${(whole / union).toFixed(2)} times the union (${union.toFixed(0)} ms)`);
   expect(whole / union).toBeLessThan(2);
 });
+
+test('it looks up the time of a chain block in less than that of a score between two', { retry: 2 }, async () => {
+  const scores = 'select daa_score, lead(daa_score) over (order by index) as next from kaspa.chain_blocks';
+  const [exact, between] = await fastestOf([
+    `select count(kaspa.time_of_daa_score(daa_score)) from (${scores}) c where next > daa_score + 1`,
+    `select count(kaspa.time_of_daa_score(daa_score + 1)) from (${scores}) c where next > daa_score + 1`,
+  ]);
+  console.log(`time_of_daa_score: ${exact.toFixed(0)} ms, between two chain blocks ${between.toFixed(0)} ms`);
+  expect(exact).toBeLessThan(between / 1.25);
+});
