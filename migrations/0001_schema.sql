@@ -3429,7 +3429,7 @@ begin
         from network_intervals n
        where n.length = %L$view$, name, seconds * 1000, each_length);
     execute format('comment on view %s is %L', name, format(
-      'Totals of the network for each %s of the chain (UTC). A chain block, and with it what it merges and accepts, belongs to the %1$s of its chain_time; a %1$s without a chain block has no row. Fast by start.', each_length));
+      'Totals of the network for each %s of the chain (UTC). A chain block, and with it what it merges and accepts, belongs to the %1$s of its chain_time; one without a chain block has no row. Fast by start.', each_length));
     execute format('comment on column %s.start is %L', name, format('When the %s begins.', each_length));
     execute format($comments$
       comment on column %1$s.chain_blocks is 'Chain blocks.';
