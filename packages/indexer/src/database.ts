@@ -13,12 +13,6 @@ const CONNECTIONS = 5;
 const ASK_AFTER_SILENCE_MS = 10_000;
 
 const SETTINGS = {
-  // The end of the first catch-up may take hours. These override limits of the role and the
-  // database.
-  statement_timeout: '0',
-  lock_timeout: '0',
-  idle_in_transaction_session_timeout: '0',
-  idle_session_timeout: '0',
   // The server detects a lost indexer, even during a long statement, before the next one gives up
   // on the lock (writer-lock.ts).
   client_connection_check_interval: '5s',

@@ -14,8 +14,9 @@ import { readFileSync } from 'node:fs';
 import { Client, Pool } from 'pg';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { createTestDatabase, type TestDatabase } from '../testing/test-database.ts';
-import { checkSchema } from '../schema/migrate.ts';
+import { checkSchema, migrate } from '../schema/migrate.ts';
 import { clientConfig, PINNED } from './client-config.ts';
+import { connect } from './connect.ts';
 
 let database: TestDatabase;
 beforeAll(async () => {
@@ -62,6 +63,30 @@ test('defaults of the database do not decide the meaning of statements', async (
   });
   const one = await ask(database.url, `select ('{1,NULL}'::bigint[])[2] is null as is_null`);
   expect(one).toEqual({ is_null: true });
+});
+
+test('time limits of the database do not end what may take long', async () => {
+  const limited = await createTestDatabase();
+  const name = new URL(limited.url).pathname.slice(1);
+  const limits = ['statement', 'lock', 'transaction', 'idle_in_transaction_session', 'idle_session'];
+  // Only Postgres 17 and newer have a limit of transactions.
+  await ask(
+    limited.url,
+    `do $$ declare name text; begin
+       for name in select s.name from pg_settings s where s.name = any('{${limits.map((limit) => `${limit}_timeout`).join()}}') loop
+         execute format('alter database ${name} set %I = ''100ms''', name);
+       end loop;
+     end $$`,
+  );
+  const { pool, close } = connect({ url: limited.url, applicationName: 'test' });
+  try {
+    const { rows } = await pool.query(`select name from pg_settings where name ~ '_timeout$' and setting = '100'`);
+    expect(rows).toEqual([]);
+    expect(await migrate(limited.url)).toEqual([]);
+  } finally {
+    await close();
+    await limited.drop();
+  }
 });
 
 test('variables of libpq do not change settings', async () => {

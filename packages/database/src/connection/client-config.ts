@@ -4,7 +4,7 @@
  */
 import { readFileSync } from 'node:fs';
 import { type DatabaseAddress, readDatabaseUrl } from '@kasgres/runtime';
-import type { ClientConfig } from 'pg';
+import type { ClientBase, ClientConfig } from 'pg';
 import pgpass, { type PasswordTarget } from 'pgpass';
 
 /**
@@ -30,6 +30,12 @@ export const PINNED = {
   transform_null_equals: 'off',
   // Compiling a short query takes longer than running it.
   jit: 'off',
+  // The end of the first catch-up, a check or an export may take hours. Programs set the limits
+  // that they need.
+  statement_timeout: '0',
+  lock_timeout: '0',
+  idle_in_transaction_session_timeout: '0',
+  idle_session_timeout: '0',
 } as const;
 
 /** On the server: a session whose client is lost must not stay for hours. */
@@ -38,6 +44,18 @@ export const SERVER_KEEP_ALIVE = {
   tcp_keepalives_interval: '5',
   tcp_keepalives_count: '3',
 } as const;
+
+/**
+ * For the option `onConnect` of a pool. Servers before Postgres 17 have no such limit, and refuse a
+ * session that begins with its name.
+ */
+export const liftTransactionTimeout = (async (client: ClientBase): Promise<void> => {
+  await client.query(
+    `select set_config('transaction_timeout', '0', false)
+     where current_setting('transaction_timeout', true) <> '0'`,
+  );
+  // The pool waits for it, which the types of pg do not say.
+}) as (client: ClientBase) => void;
 
 /** @param settings override those that all programs have */
 export function clientConfig(url: string, settings: Readonly<Record<string, string>> = {}): ClientConfig {

@@ -5,7 +5,7 @@
  */
 import { Kysely, PostgresDialect } from 'kysely';
 import { Pool, type PoolClient, type PoolConfig, types } from 'pg';
-import { clientConfig, SERVER_KEEP_ALIVE } from './client-config.ts';
+import { clientConfig, liftTransactionTimeout, SERVER_KEEP_ALIVE } from './client-config.ts';
 import { PoolExhaustedError } from './errors.ts';
 import type { DB } from '../generated/database.ts';
 import { cutAfterSilence, cutWhenLost, noteSession } from './lost-connections.ts';
@@ -71,6 +71,7 @@ export function connect(options: ConnectOptions): Connection {
     keepAlive: true,
     keepAliveInitialDelayMillis: KEEP_ALIVE_MS,
     types: { getTypeParser },
+    onConnect: liftTransactionTimeout,
     ...(options.statementTimeoutMs === undefined ? {} : { statement_timeout: options.statementTimeoutMs }),
     ...(options.askAfterSilenceMs === undefined ? {} : { verify: noteSession }),
   });

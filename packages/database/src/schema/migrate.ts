@@ -14,7 +14,7 @@ import {
   readMigrations,
   selectApplied,
 } from './migrations.ts';
-import { clientConfig } from '../connection/client-config.ts';
+import { clientConfig, liftTransactionTimeout } from '../connection/client-config.ts';
 
 /** Key of the advisory lock: "kasgres" in ASCII. Advisory locks are per database. */
 const LOCK_KEY = 0x6b61736772657300n;
@@ -53,9 +53,6 @@ interface MigrateOptions extends Omit<ExclusiveLockOptions, 'observer'> {
 export async function migrate(database: string | Pool, options: MigrateOptions = {}): Promise<string[]> {
   const known = await readMigrations(options.directory ?? MIGRATIONS_DIRECTORY);
   return await withPool(database, async (client, observer) => {
-    // Index builds, and waiting for another migrator, may exceed the limits of ordinary
-    // connections.
-    await client.query('set statement_timeout = 0; set lock_timeout = 0; set idle_in_transaction_session_timeout = 0');
     await client.query('select pg_advisory_lock($1)', [LOCK_KEY]);
     try {
       await checkEncoding(client);
@@ -68,7 +65,7 @@ export async function migrate(database: string | Pool, options: MigrateOptions =
       return pending.map(({ name }) => name);
     } finally {
       await client.query('select pg_advisory_unlock($1)', [LOCK_KEY]);
-      await client.query('reset all');
+      await client.query('reset client_min_messages');
     }
   });
 }
@@ -170,7 +167,12 @@ async function withPool<Result>(
   run: (client: ClientBase, observer: Pool) => Promise<Result>,
 ): Promise<Result> {
   if (typeof database === 'string') {
-    const pool = new Pool({ ...clientConfig(database), max: 2, application_name: 'kasgres migrate' });
+    const pool = new Pool({
+      ...clientConfig(database),
+      max: 2,
+      application_name: 'kasgres migrate',
+      onConnect: liftTransactionTimeout,
+    });
     // Without a listener a broken idle connection would crash the process.
     pool.on('error', () => undefined);
     try {
