@@ -20,7 +20,7 @@ import {
   text,
   transactionIdOf,
 } from '@kasgres/reads';
-import type { FastifyRequest } from 'fastify';
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import { sql } from 'kysely';
 import { jsonBuildObject } from 'kysely/helpers/postgres';
 import { z } from 'zod';
@@ -43,6 +43,7 @@ import {
   shapeOf,
   timedTables,
 } from './history-filter.ts';
+import type { Services } from '../../services.ts';
 import { restTransaction, transactionFlags } from '../transactions/rest/schemas.ts';
 import { addPrograms, includeParts, type Parts, partsOf, tagOfParts } from '../transactions/rest/programs.ts';
 import { tagsByAddress, tagsOfPage } from '../transactions/rest/tags.ts';
@@ -173,30 +174,36 @@ function prefersCsv({ headers: { accept } }: FastifyRequest): boolean {
 
 /** A request that prefers CSV gets the whole history. */
 export const listAddressTransactions: ApiPlugin = async (app, services) => {
-  app.addHook('preHandler', async (request, reply) => {
-    if (!prefersCsv(request)) return;
-    const { address } = request.params as { address: string };
-    const settled = await services.index.getSettledState();
-    requireNetwork(settled.network, address, 'address');
-    const given = request.query as Query;
-    requireTimeRange(given);
-    for (const path of ['starting_after', 'ending_before'] as const) {
-      if (given[path] !== undefined)
-        throw badRequest({ path, message: 'is not possible in text/csv, which has no pages' });
-    }
-    requireCaughtUp(settled);
-    reply.header('content-disposition', 'attachment; filename="transactions.csv"').type('text/csv; charset=utf-8');
-    // Fastify responds to a HEAD at once and reads the stream to its end, so the whole history
-    // would be read after the request has ended.
-    const isHead = request.method === 'HEAD';
-    const payment = {
-      charge: (pages: number) =>
-        chargeAsRead(services.admission, request, pages * PAGE_COST, () => !reply.raw.destroyed),
-      maxPages: Math.max(Math.floor((request.apiKey?.bucket.rateRu ?? 0) / PAGE_COST), 1),
-    };
-    const readRows = rowReader(services.index, address, filterOf(given), callerOf(request));
-    const rows = isHead ? Readable.from([]) : csvOf(readRows, payment);
-    await reply.send(rows);
+  app.addHook('preHandler', (request, reply, done) => {
+    if (prefersCsv(request)) sendCsv(services, request, reply).catch((error: unknown) => reply.send(error));
+    else done();
   });
   await app.register(transactionListing, services);
 };
+
+/**
+ * Resolves when the response begins. Fastify would take a client that leaves before its end for a
+ * failure of the request.
+ */
+async function sendCsv(services: Services, request: FastifyRequest, reply: FastifyReply): Promise<void> {
+  const { address } = request.params as { address: string };
+  const settled = await services.index.getSettledState();
+  requireNetwork(settled.network, address, 'address');
+  const given = request.query as Query;
+  requireTimeRange(given);
+  for (const path of ['starting_after', 'ending_before'] as const) {
+    if (given[path] !== undefined)
+      throw badRequest({ path, message: 'is not possible in text/csv, which has no pages' });
+  }
+  requireCaughtUp(settled);
+  reply.header('content-disposition', 'attachment; filename="transactions.csv"').type('text/csv; charset=utf-8');
+  // Fastify responds to a HEAD at once and reads the stream to its end, so the whole history
+  // would be read after the request has ended.
+  const isHead = request.method === 'HEAD';
+  const payment = {
+    charge: (pages: number) => chargeAsRead(services.admission, request, pages * PAGE_COST, () => !reply.raw.destroyed),
+    maxPages: Math.max(Math.floor((request.apiKey?.bucket.rateRu ?? 0) / PAGE_COST), 1),
+  };
+  const readRows = rowReader(services.index, address, filterOf(given), callerOf(request));
+  void reply.send(isHead ? Readable.from([]) : csvOf(readRows, payment));
+}
