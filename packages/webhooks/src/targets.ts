@@ -15,6 +15,9 @@ const NAT64: [ipaddr.IPv6, number] = [ipaddr.IPv6.parse('64:ff9b::'), 96];
 /** Azure gives machines their configuration at a public address. */
 const METADATA: AllowedRange[] = [[ipaddr.IPv4.parse('168.63.129.16'), 32]];
 
+/** Postgres takes no NUL, parsers drop tabs and line breaks, and UTF-8 has no half of a pair. */
+const NOT_STORED = /[\p{Cc}\p{Cs}]/u;
+
 /**
  * The URL or its address is refused. The message is for the owner of the webhook; the reason, for
  * the operator alone.
@@ -55,6 +58,7 @@ export const parseAllowed = (text: string): AllowedRange[] =>
  * @throws TargetError
  */
 export function checkUrl(text: string, allowed: readonly AllowedRange[]): URL {
+  if (NOT_STORED.test(text)) throw new TargetError('must not have control characters');
   const url = URL.parse(text);
   if (url === null) throw new TargetError('must be a URL such as https://example.org/kasgres');
   if (url.protocol !== 'https:' && !(url.protocol === 'http:' && allowed.length > 0)) {

@@ -49,6 +49,9 @@ describe('targets', () => {
     ['https://:password@example.org/', 'must not have a user name'],
     ['https://example.org:80/', 'must have port 443'],
     ['https://example.org:22/', 'must have port 443'],
+    ['https://example.org/\0', 'must not have control characters'],
+    ['https://exam\tple.org/', 'must not have control characters'],
+    ['https://example.org/\ud800', 'must not have control characters'],
   ])('it refuses %s: %s', (url, message) => {
     expect(() => checkUrl(url, [])).toThrow(message);
   });
