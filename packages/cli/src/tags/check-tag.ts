@@ -55,13 +55,14 @@ export function findTextProblem(text: string, most: number): string | undefined 
 
 type TextField = Exclude<keyof typeof MAX_LENGTHS, 'title' | 'label'>;
 
+const anyText = z.string({ error: ({ input }) => `must be a text, not ${quoted(input)}` });
+
 /**
  * A trimmed text, empty if it is missing. `findProblem` runs on a text without such characters that
  * is not too long.
  */
 const text = (field: TextField, findProblem: (text: string) => string | undefined = () => undefined) =>
-  z
-    .string({ error: ({ input }) => `must be a text, not ${quoted(input)}` })
+  anyText
     .trim()
     .superRefine((value, context) => {
       const problem = findTextProblem(value, MAX_LENGTHS[field]) ?? findProblem(value);
@@ -128,8 +129,8 @@ const FIELDS = {
   source: text('source'),
   creator: text('creator'),
   lastmod: date,
-  currency: z.unknown().optional(),
-  network: z.unknown().optional(),
+  currency: anyText.optional(),
+  network: anyText.optional(),
   actor: text('actor'),
   is_cluster_definer: z
     .unknown()

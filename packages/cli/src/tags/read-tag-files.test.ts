@@ -316,9 +316,9 @@ tags:
     [`${HEADER}tags:\n- address: ${ONE}\n   label: A\n`, '4: YAML: cannot be read'],
     [`${HEADER}label: A\ntags:\n- address: *nobody\n`, '5: YAML: has no anchor &nobody'],
     [`header: !include header.yaml\ntags: []\n`, '1: header: must contain the fields of the header'],
-    [`${HEADER}is_public: false\ntags: []\n`, '3: is_public: is false'],
-    ['header:\n  title: T\n  creator: C\n  is_public: false\ntags: []\n', '4: is_public: is false'],
-    ['x: &x\n  is_public: false\ntitle: T\ncreator: C\nheader:\n  <<: *x\ntags: []\n', '5: is_public: is false'],
+    [`${HEADER}is_public: false\ntags: []\n`, '3: is_public: must be true'],
+    ['header:\n  title: T\n  creator: C\n  is_public: false\ntags: []\n', '4: is_public: must be true'],
+    ['x: &x\n  is_public: false\ntitle: T\ncreator: C\nheader:\n  <<: *x\ntags: []\n', '5: is_public: must be true'],
     ['creator: C\ntitle: [T]\ntags: []\n', '2: title: must be a text'],
     ['header:\n  title: T\n  creator: [C]\ntags: []\n', '3: creator: must be a text'],
     ['header:\n  title: T\n  creator: C\n  tags: 7\n', '4: tags: must be a list'],
@@ -490,6 +490,10 @@ describe('fields of TagPacks that limit a claim', () => {
   test('what cannot be honoured is refused by name', () => {
     expect(() => read(pack('  is_cluster_definer: maybe\n'))).toThrow(/is_cluster_definer: must be true or false/);
     expect(() => read(pack('  tag_type: event\n'))).toThrow(/tag_type: must be actor/);
-    expect(() => read(pack('', 'is_public: false\n'))).toThrow(/is_public: is false/);
+    for (const word of ['false', 'no', 'Off', 'n', '0', '"false"', '[]']) {
+      expect(() => read(pack('', `is_public: ${word}\n`)), word).toThrow(/is_public: must be true/);
+    }
+    expect(() => read(pack('', 'is_public: false\nheader:\n  is_public: true\n'))).toThrow(/is_public: must be true/);
+    expect(() => read(pack('  network: [BTC]\n'))).toThrow(/network: must be a text/);
   });
 });

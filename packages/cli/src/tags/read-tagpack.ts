@@ -6,6 +6,7 @@
  */
 import { type Document, isAlias, isMap, isScalar, LineCounter, type Node, parseDocument, visit } from 'yaml';
 import { type Field, type RawTag, wordOf } from './check-tag.ts';
+import { quoted } from './quoted.ts';
 import { isObject, type Path, type Problems, type RawFile, Tree } from './tag-file.ts';
 
 const TAG_FIELDS = [
@@ -104,12 +105,16 @@ class Reader extends Tree {
       if ((header[needed] ?? '') === '')
         this.report('header' in outer ? ['header'] : [], needed, 'is missing in the header');
     }
-    if (wordOf(header['is_public']) === 'false') {
-      this.report(
-        pathOf('is_public'),
-        'is_public',
-        'is false, and Kasgres shows tags to everybody: remove it to publish them',
-      );
+    for (const [fields, path] of [
+      [outer, ['is_public']],
+      [nested, ['header', 'is_public']],
+    ] as const) {
+      const { is_public: isPublic = true } = fields;
+      // YAML 1.1 has more words for false, such as `no`.
+      if (wordOf(isPublic) !== 'true') {
+        const problem = `must be true, since Kasgres shows tags to everybody: ${quoted(isPublic)}`;
+        this.report(path, 'is_public', problem);
+      }
     }
     const title = this.textOf(header, 'title', pathOf('title'));
     const creator = this.textOf(header, 'creator', pathOf('creator'));
