@@ -45,6 +45,14 @@ test.each([
   ['?host=/tmp', /must not have the parameter host/],
   ['?client_encoding=LATIN1', /must not set client_encoding/],
   ['?pgbouncer=true', /has an unknown parameter at position 1/],
+  ['?ssl=no', /must have ssl=true or 1 or false or 0/],
+  ['?sslmode=require&gssencmode=require', /must have gssencmode=disable or prefer/],
+  ['?sslmode=require&sslnegotiation=now', /must have sslnegotiation=postgres or direct/],
+  ['?sslnegotiation=direct', /must have an sslmode with/],
+  ['?sslmode=disable&sslnegotiation=direct', /must have an sslmode with/],
+  ['?sslcert=/client.pem&sslkey=/client.key', /must have an sslmode with/],
+  ['?sslmode=require&channel_binding=require', /must have sslmode=verify-full with channel_binding=require/],
+  ['?channel_binding=always', /must have channel_binding=disable or prefer or require/],
 ])('%j is refused with advice', (parameters, message) => {
   expect(() => read(parameters)).toThrow(message);
 });
@@ -58,6 +66,7 @@ test.each([
   'postgres://user:12%zz@host/db',
   'postgres://user:12%@host/db',
   'postgres://user:ab?cd@host/db',
+  'postgres://user:12%0034@host/db',
 ])('%s is refused, since its password is not encoded', (url) => {
   expect(() => readDatabaseUrl(url)).toThrow(new Error(DATABASE_URL_FORM));
 });

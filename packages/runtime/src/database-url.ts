@@ -42,6 +42,13 @@ const READ: ReadonlySet<string> = new Set([
   'sslnegotiation',
   'sslrootcert',
 ]);
+/** Others would be refused by libpq, or ask for a protection that pg does not have. */
+const VALUES: Readonly<Record<string, readonly string[]>> = {
+  channel_binding: ['disable', 'prefer', 'require'],
+  gssencmode: ['disable', 'prefer'],
+  ssl: ['true', '1', 'false', '0'],
+  sslnegotiation: ['postgres', 'direct'],
+};
 const BEFORE_THE_PARAMETERS: ReadonlySet<string> = new Set(['host', 'hostaddr', 'port', 'dbname', 'database']);
 
 export const DATABASE_URL_FORM =
@@ -59,6 +66,10 @@ export function readDatabaseUrl(
   const url = parseUrl(text);
   const parameters = new Map(url.searchParams);
   for (const [index, name] of [...parameters.keys()].entries()) checkName(name, index + 1);
+  for (const [name, values] of Object.entries(VALUES)) {
+    const value = parameters.get(name);
+    if (value !== undefined && !values.includes(value)) throw new Error(`must have ${name}=${values.join(' or ')}`);
+  }
   const encoding = parameters.get('client_encoding');
   if (encoding !== undefined && !/^(utf-?8|auto)$/iu.test(encoding)) {
     throw new Error('must not set client_encoding: the programs use UTF-8');
@@ -74,6 +85,7 @@ export function readDatabaseUrl(
   const sslMode = isUnverified
     ? 'require'
     : modeOf(isSilent && isOptional(stated) ? undefined : stated, rootCertificate);
+  checkProtection(parameters, sslMode, isSilent);
   url.search = '';
   url.hash = '';
   return {
@@ -115,12 +127,12 @@ function parseUrl(text: string): URL {
     throw new Error(DATABASE_URL_FORM);
   }
   try {
-    for (const part of [url.username, url.password, url.hostname, url.pathname]) decodeURIComponent(part);
+    const parts = [url.username, url.password, url.hostname, url.pathname].map(decodeURIComponent);
+    if (!parts.join('').includes('\0')) return url;
   } catch {
     // Without the cause, which may have the text.
-    throw new Error(DATABASE_URL_FORM);
   }
-  return url;
+  throw new Error(DATABASE_URL_FORM);
 }
 
 /** @param position among the parameters, from 1 */
@@ -137,6 +149,19 @@ function checkName(name: string, position: number): void {
   throw new Error(
     `has an unknown parameter at position ${position}: the programs set what they rely on. Possible are sslmode, sslrootcert, sslcert and sslkey`,
   );
+}
+
+/** Refuses what needs TLS, or more than the mode gives: it would have no effect. */
+function checkProtection(parameters: ReadonlyMap<string, string>, sslMode: SslMode, isSilent: boolean): void {
+  const isDirect = parameters.get('sslnegotiation') === 'direct';
+  const hasCertificate = isSilent && (parameters.has('sslcert') || parameters.has('sslkey'));
+  if (sslMode === 'disable' && (isDirect || hasCertificate)) {
+    throw new Error('must have an sslmode with sslcert, sslkey or sslnegotiation=direct, such as sslmode=verify-full');
+  }
+  // pg binds where the server offers it.
+  if (parameters.get('channel_binding') === 'require' && !sslMode.startsWith('verify-')) {
+    throw new Error('must have sslmode=verify-full with channel_binding=require, which alone cannot be enforced');
+  }
 }
 
 /** As libpq reads the parameter of JDBC. */
