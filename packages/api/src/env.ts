@@ -21,15 +21,19 @@ const origins = z
 
 const PROXY_RANGES = new Set(['loopback', 'linklocal', 'uniquelocal']);
 
+/** Other forms of IPv4, such as the 1 that means one proxy elsewhere, are likely mistakes. */
+function isProxy(text: string): boolean {
+  const [host = ''] = text.split('/');
+  const isUsual = host.includes(':') || ipaddr.IPv4.isValidFourPartDecimal(host);
+  return PROXY_RANGES.has(text) || (isUsual && (ipaddr.isValid(text) || ipaddr.isValidCIDR(text)));
+}
+
 const proxies = z
   .string()
   .transform((text) => text.split(',').map((part) => part.trim()))
-  .refine(
-    (parts) => parts.every((part) => PROXY_RANGES.has(part) || ipaddr.isValid(part) || ipaddr.isValidCIDR(part)),
-    {
-      error: 'expected addresses such as 10.0.0.1 or ranges such as 10.0.0.0/8, separated by commas',
-    },
-  );
+  .refine((parts) => parts.every(isProxy), {
+    error: 'expected addresses such as 10.0.0.1 or ranges such as 10.0.0.0/8, separated by commas',
+  });
 
 const variables = z.object({
   DATABASE_URL: postgresUrl().describe(

@@ -23,7 +23,9 @@ const ANY_PORT = /^(?<host>https?:\/\/(?:localhost|127\.0\.0\.1|\[::1\])):\*$/;
  * the like, or `*` for all.
  */
 export function isCorsOrigin(text: string): boolean {
-  return text === '*' || ANY_PORT.test(text) || (URL.canParse(text) && new URL(text).origin === text);
+  if (text === '*' || ANY_PORT.test(text)) return true;
+  // Any other asterisk would be part of a name that no page has.
+  return !text.includes('*') && URL.canParse(text) && new URL(text).origin === text;
 }
 
 /** @param origins each valid by `isCorsOrigin` */
