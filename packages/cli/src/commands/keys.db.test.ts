@@ -67,6 +67,8 @@ test.each([
   [['create', 'x', '--concurrency', '1.5'], 'whole number above 0'],
   [['create', 'x', '--period', 'month'], '--quota'],
   [['create', 'x', '--expires', '2020-01-01'], 'in the future'],
+  [['create', 'x', '--expires', '2090-02-30'], 'such as 2030-01-31'],
+  [['create', 'x', '--expires', '12/11/2090'], 'such as 2030-01-31'],
   [['revoke', 'nobody'], 'There is no key nobody'],
 ])('it rejects %j with an explanation', async (args, words) => {
   await expect(keys(...args)).rejects.toMatchObject({ code: 1, stderr: expect.stringContaining(words) as string });

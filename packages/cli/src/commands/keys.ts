@@ -44,7 +44,14 @@ const keyName = argument(
     .refine((name) => findTextProblem(name, MAX_NAME_LENGTH) === undefined),
   `a name that is not blank, of at most ${MAX_NAME_LENGTH} characters, without control, bidirectional and invisible characters`,
 );
-const futureDate = argument(z.coerce.date().min(new Date()), 'a date in the future, such as 2030-01-31');
+/** In UTC: other forms would be read in the time zone of this machine, or as another day. */
+const futureDate = argument(
+  z
+    .union([z.iso.date(), z.iso.datetime({ offset: true })])
+    .transform((text) => new Date(text))
+    .pipe(z.date().min(new Date())),
+  'a date in the future, such as 2030-01-31',
+);
 
 interface CreateOptions {
   rate: number;
