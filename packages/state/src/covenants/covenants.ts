@@ -25,7 +25,19 @@ import { settleTemplates } from './settle-templates.ts';
 import { verifyCovenants, verifyCurrentCovenants } from './verify.ts';
 
 export const covenants: DerivedState = {
-  tables: { emptied: ['covenants', 'covenant_events', 'covenant_hours'] },
+  tables: {
+    emptied: ['covenants', 'covenant_events', 'covenant_hours'],
+    deferredIndexes: [
+      'covenant_events_covenant_id',
+      'covenant_events_chain_index',
+      'covenant_events_transaction_id',
+      'covenants_covenant_id',
+      'covenants_covenant_id_text',
+      'covenants_first_seen',
+      'covenants_last_seen',
+      'covenants_template_id',
+    ],
+  },
   applies: 'after reads',
   verify: { 4: verifyCovenants, current: verifyCurrentCovenants },
 

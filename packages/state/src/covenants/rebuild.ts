@@ -20,7 +20,6 @@ async function rebuildEvents(client: ClientBase): Promise<void> {
   await client.query(INSERT_COVENANTS);
   await client.query('analyze covenants');
   await client.query(INSERT_EVENTS);
-  await client.query(SET_TEMPLATES);
   await client.query(COUNT_TEMPLATES);
   await client.query(
     `insert into covenant_hours (hour, kind, events)
@@ -81,13 +80,18 @@ const INSERT_COVENANTS = `
       from bootstrap_blocks s join chain_blocks c on c.index = s.chain_index
         join found_events e on e.chain_index <= s.chain_index
      where c.hash in (select before_block_hash from gaps)
-     group by e.covenant_id, s.chain_index having sum(e.live) > 0)
+     group by e.covenant_id, s.chain_index having sum(e.live) > 0),
+  last as (
+    select distinct on (covenant_id) r.covenant_id, t.id as template_id
+      from found_reveals r join program_templates t using (template)
+     where r.covenant_id is not null
+     order by covenant_id, chain_index desc, position desc, index desc)
   insert into covenants (genesis_transaction_id, event_count, balance, first_seen, last_seen,
-    utxo_count, is_complete, covenant_id)
+    template_id, utxo_count, is_complete, covenant_id)
   select case when f.kind = 'genesis' and (s.index is null or f.chain_index <= s.index)
     then f.transaction_id end, coalesce(counts.events, 0),
          coalesce(live.balance, 0), least(f.chain_time, s.chain_time),
-         coalesce(counts.last_seen, s.chain_time), coalesce(live.utxos, 0),
+         coalesce(counts.last_seen, s.chain_time), last.template_id, coalesce(live.utxos, 0),
          coalesce(f.kind = 'genesis'
            and (s.index is null or not s.is_gap and f.chain_index <= s.index), false)
              and i.covenant_id is null, covenant_id
@@ -96,15 +100,14 @@ const INSERT_COVENANTS = `
     left join counts using (covenant_id)
     left join live using (covenant_id)
     left join interrupted i using (covenant_id)
+    left join last using (covenant_id)
    order by f.chain_index nulls first, f.position`;
 
-/**
- * The template that an event finds: that of the latest one before it that reveals one. The events
- * of a covenant have a `number` in their order.
- */
+/** The template that an event finds: that of the latest one before it that reveals one. */
 export const TEMPLATE_BEFORE = `
-  (max(array[number, template_id]) filter (where template_id is not null)
-     over (partition by covenant_id order by number rows between unbounded preceding and 1 preceding))[2]`;
+  (max(array[chain_index, position, template_id]) filter (where template_id is not null)
+     over (partition by covenant_id order by chain_index, position
+       rows between unbounded preceding and 1 preceding))[3]`;
 
 /** The templates of the last programs that inputs of each transaction reveal, by covenant. */
 const INSERT_EVENTS = `
@@ -115,27 +118,24 @@ const INSERT_EVENTS = `
       from found_reveals r join program_templates t using (template)
      where r.covenant_id is not null
      order by r.covenant_id, r.transaction_id, r.index desc),
+  -- By key, which sorts faster than an id.
+  keyed as (
+    select c.id as covenant_id, e.transaction_id, e.chain_index, e.chain_time, e.position, e.kind,
+      r.template_id, case when s.index < e.chain_index then s.chain_time end as started
+      from found_events e
+      join covenants c using (covenant_id)
+      left join revealed r using (covenant_id, transaction_id)
+      left join starting s using (covenant_id)),
   ordered as (
-    select e.*, r.template_id,
-           row_number() over (partition by e.covenant_id order by chain_index, position) as number,
-           lag(e.chain_time) over (partition by e.covenant_id
+    select *, ${TEMPLATE_BEFORE} as previous_template_id,
+           lag(chain_time) over (partition by covenant_id
              order by chain_index, position) as previous_seen
-      from found_events e left join revealed r using (covenant_id, transaction_id))
+      from keyed)
   insert into covenant_events (covenant_id, chain_index, transaction_id, previous_seen, position,
     kind, template_id, previous_template_id)
-  select c.id, o.chain_index, o.transaction_id,
-         coalesce(o.previous_seen, case when s.index < o.chain_index then s.chain_time end),
-         o.position, o.kind, o.template_id, o.previous_template_id
-    from (select *, ${TEMPLATE_BEFORE} as previous_template_id from ordered) o
-      join covenants c using (covenant_id) left join starting s using (covenant_id)
-   order by o.chain_index, o.position`;
-
-const SET_TEMPLATES = `
-  update covenants c set template_id = last.template_id
-    from (select distinct on (covenant_id) covenant_id, template_id
-            from covenant_events where template_id is not null
-              order by covenant_id, chain_index desc, position desc) last
-   where c.id = last.covenant_id`;
+  select covenant_id, chain_index, transaction_id, coalesce(previous_seen, started), position, kind,
+    template_id, previous_template_id
+    from ordered order by chain_index, position`;
 
 const COUNT_TEMPLATES = `
   update program_templates t set covenant_count = c.covenants

@@ -64,7 +64,8 @@ const SETTLE = `
         and settled.chain_index = e.chain_index and settled.position = e.position),
   events as (
     select *, coalesce(${TEMPLATE_BEFORE},
-      first_value(previous_template_id) over (partition by covenant_id order by number)) as previous
+      first_value(previous_template_id) over (partition by covenant_id
+        order by chain_index, position)) as previous
       from later),
   changed as (
     update covenant_events e set template_id = events.template_id,

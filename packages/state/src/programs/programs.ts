@@ -17,7 +17,10 @@ import type { ProgramSpend } from './program-spend.ts';
 import { verifyPrograms } from './verify.ts';
 
 export const programs: DerivedState = {
-  tables: { emptied: ['programs', 'program_templates', 'program_use_hours'] },
+  tables: {
+    emptied: ['programs', 'program_templates', 'program_use_hours'],
+    deferredIndexes: ['programs_hash', 'programs_hash_text', 'programs_transaction_id', 'programs_template_id'],
+  },
   applies: 'after reads',
   verify: { 4: verifyPrograms },
 

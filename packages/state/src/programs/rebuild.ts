@@ -8,6 +8,7 @@ import { acceptedBy, firstBootstrapUtxos } from '../common-table-expressions.ts'
 import type { CandidateTransactions } from '../first-catch-up/candidate-transactions.ts';
 import type { KeySet } from '../first-catch-up/key-set.ts';
 import { pagesByKey, type Queryable } from '../queryable.ts';
+import { readAhead } from '../read-ahead.ts';
 import { revealPages } from '../reveals/read.ts';
 import { knownKccTemplate } from './kcc-template.ts';
 import { isOfProgram } from './program-spend.ts';
@@ -41,7 +42,7 @@ export async function rebuildPrograms(client: ClientBase, candidates?: Candidate
 }
 
 async function findReveals(client: ClientBase, revealing: KeySet | undefined): Promise<void> {
-  for await (const page of revealPages(client, revealing)) {
+  for await (const page of readAhead(revealPages(client, revealing))) {
     const found = page.flatMap((reveal) => {
       const description = describeProgram(reveal.program);
       if (!isOfProgram(reveal, description)) return [];

@@ -110,7 +110,7 @@ interface Measured extends InputKey {
  * amount of memory.
  * @param keys transactions to read; all by default
  */
-export async function* revealPages(db: Queryable, keys?: KeySet): AsyncGenerator<Reveal[]> {
+export async function* revealPages(db: Queryable, keys?: KeySet): AsyncGenerator<Reveal[], undefined> {
   for await (const found of keys === undefined ? findInputs(db) : findInputsOf(db, keys)) {
     for (const page of divide(found)) {
       const { rows } = await db.query<RevealRow>(
