@@ -1,4 +1,4 @@
-/** Yields the same items, and meanwhile reads the next one: Postgres works while the caller does. */
+/** Yields the same items, and meanwhile reads the next: Postgres works while the caller does. */
 export async function* readAhead<Item>(items: AsyncGenerator<Item, undefined>): AsyncGenerator<Item> {
   for (let next = items.next(); ; ) {
     const item = await next;
