@@ -41,3 +41,21 @@ it.each([
   expect(await Array.fromAsync(items)).toEqual([item, item]);
   expect(cursors).toEqual([undefined, cursor]);
 });
+
+it('goes back from ending_before, from item to item', async () => {
+  const pages = [
+    { blocks: [{ hash: 'd' }, { hash: 'e' }], metadata: { hasMore: true, count: 2 } },
+    { blocks: [{ hash: 'c' }], metadata: { hasMore: true, count: 1, scannedTo: 'b' } },
+    { blocks: [{ hash: 'a' }], metadata: { hasMore: false, count: 1 } },
+  ];
+  const queries: unknown[] = [];
+  const items = paginate<'/v1/blocks'>(
+    async ({ params }) => {
+      queries.push(params?.query);
+      return pages[queries.length - 1] as never;
+    },
+    { params: { query: { limit: 2, ending_before: 'f' } } },
+  );
+  expect((await Array.fromAsync(items)).map(({ hash }) => hash)).toEqual(['e', 'd', 'c', 'a']);
+  expect(queries).toEqual(['f', 'd', 'b'].map((cursor) => ({ limit: 2, ending_before: cursor })));
+});

@@ -1,6 +1,7 @@
 /**
  * Iterates over listings page by page: each page begins behind the last item of the previous one,
- * or behind what a filter has dropped.
+ * or behind what a filter has dropped. With `ending_before` it goes back, from the item before that
+ * one to the first of the listing.
  */
 import type { GetPath, Request, ResponseBody, Schema } from './operations.ts';
 
@@ -70,19 +71,20 @@ export async function* paginate<Path extends ListingPath>(
   request: object = {},
 ): AsyncGenerator<Item<Path>, void, undefined> {
   const { params, ...rest } = request as { params?: { query?: Record<string, unknown> } };
-  let cursor = {};
+  let query = params?.query ?? {};
+  const isBack = query['ending_before'] !== undefined;
   for (;;) {
-    const query = { ...params?.query, ...cursor };
     const page = await getPage({ ...rest, params: { ...params, query } } as ListingRequest<Path>);
     const { metadata, ...named } = page as Page & Partial<Record<ItemsName, Item<Path>[]>>;
     const name = NAMES.find((known) => known in named);
     if (name === undefined) return;
     const items = named[name] ?? [];
+    if (isBack) items.reverse();
     yield* items;
     const last = items.at(-1);
     const cursorOf = CURSORS[name] as (item: Item<Path>) => string;
     const next = metadata.scannedTo ?? (last === undefined ? undefined : cursorOf(last));
     if (!metadata.hasMore || next === undefined) return;
-    cursor = { starting_after: next };
+    query = { ...query, [isBack ? 'ending_before' : 'starting_after']: next };
   }
 }
