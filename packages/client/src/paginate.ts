@@ -71,9 +71,10 @@ export async function* paginate<Path extends ListingPath>(
   request: object = {},
 ): AsyncGenerator<Item<Path>, void, undefined> {
   const { params, ...rest } = request as { params?: { query?: Record<string, unknown> } };
-  let query = params?.query ?? {};
-  const isBack = query['ending_before'] !== undefined;
+  const isBack = params?.query?.['ending_before'] !== undefined;
+  let cursor = {};
   for (;;) {
+    const query = { ...params?.query, ...cursor };
     const page = await getPage({ ...rest, params: { ...params, query } } as ListingRequest<Path>);
     const { metadata, ...named } = page as Page & Partial<Record<ItemsName, Item<Path>[]>>;
     const name = NAMES.find((known) => known in named);
@@ -85,6 +86,6 @@ export async function* paginate<Path extends ListingPath>(
     const cursorOf = CURSORS[name] as (item: Item<Path>) => string;
     const next = metadata.scannedTo ?? (last === undefined ? undefined : cursorOf(last));
     if (!metadata.hasMore || next === undefined) return;
-    query = { ...query, [isBack ? 'ending_before' : 'starting_after']: next };
+    cursor = { [isBack ? 'ending_before' : 'starting_after']: next };
   }
 }
