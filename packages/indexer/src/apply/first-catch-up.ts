@@ -188,10 +188,5 @@ async function createIndex(client: ClientBase, name: string, definition: string)
  */
 async function countRows(client: ClientBase, table: string): Promise<void> {
   await client.query('set local default_statistics_target = 1');
-  const { rows } = await client.query<{ column: string }>(
-    `select quote_ident(attname) as column from pg_attribute
-      where attrelid = $1::text::regclass and attnum > 0 and not attisdropped order by attnum limit 1`,
-    [table],
-  );
-  await client.query(`analyze ${table} (${rows[0]?.column})`);
+  await client.query(`analyze ${table}`);
 }
