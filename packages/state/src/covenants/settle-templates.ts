@@ -52,9 +52,7 @@ const SETTLE = `
     order by covenant_id, chain_index, position),
   later as materialized (
     select e.covenant_id, e.chain_index, e.position, e.previous_template_id,
-           coalesce(settled.template_id, e.template_id) as template_id,
-           row_number() over (partition by e.covenant_id
-             order by e.chain_index, e.position) as number
+           coalesce(settled.template_id, e.template_id) as template_id
       from first
      cross join lateral (
        select * from covenant_events e
@@ -77,7 +75,7 @@ const SETTLE = `
          is distinct from (events.template_id, events.previous)),
   last as (
     select distinct on (covenant_id) covenant_id, template_id from later
-      where template_id is not null order by covenant_id, number desc),
+      where template_id is not null order by covenant_id, chain_index desc, position desc),
   current as (
     select c.id, c.template_id as before, last.template_id as after
       from last join covenants c on c.id = last.covenant_id

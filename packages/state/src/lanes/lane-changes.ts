@@ -38,12 +38,9 @@ export class LaneHours {
     return this.#lanes.get(subnetwork)?.has(hour) === true;
   }
 
-  /** Returns lanes and chain blocks that accept transactions of them: subnetworks, indexes. */
-  blocks(): [number[], number[]] {
-    const pairs = [...this.#blocks].flatMap(([subnetwork, indexes]) =>
-      [...indexes].map((index) => [subnetwork, index]),
-    );
-    return [pairs.map(([subnetwork = 0]) => subnetwork), pairs.map(([, index = 0]) => index)];
+  /** Returns the chain blocks that accept transactions of each lane, by chain_blocks.index. */
+  blocks(): { subnetwork: number; index: number }[] {
+    return [...this.#blocks].flatMap(([subnetwork, indexes]) => [...indexes].map((index) => ({ subnetwork, index })));
   }
 
   rows(): LaneHour[] {

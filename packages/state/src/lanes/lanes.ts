@@ -163,6 +163,7 @@ export const lanes: DerivedState = {
     const { added, removed } = changes.of(LaneChanges);
     const removedHours = removed.rows();
     const addedHours = added.rows();
+    const addedBlocks = columnsOf(added.blocks(), 'subnetwork', 'index');
     const lanesWithout = [...new Set(removedHours.map(({ subnetwork }) => subnetwork))];
     const hoursWithout = [...new Set(removedHours.map(({ hour }) => hour))];
     const lost = removedHours.filter(({ subnetwork, hour }) => !added.has(subnetwork, hour));
@@ -177,14 +178,16 @@ export const lanes: DerivedState = {
           ]),
       ...(addedHours.length === 0
         ? []
-        : [() => client.query({ name: 'add-lanes', text: ADD, values: valuesOf(addedHours) })]),
-      ...(addedHours.length === 0
-        ? []
-        : [() => client.query({ name: 'add-lane-blocks', text: ADD_BLOCKS, values: added.blocks() })]),
-      ...(lost.length === 0 ? [] : [() => findLast(client, lost, fork)]),
+        : [
+            () => client.query({ name: 'add-lanes', text: ADD, values: valuesOf(addedHours) }),
+            () => client.query({ name: 'add-lane-blocks', text: ADD_BLOCKS, values: addedBlocks }),
+          ]),
       ...(lost.length === 0
         ? []
-        : [() => client.query({ name: 'copy-last-of-lanes', text: COPY_LAST, values: [lanesWithout] })]),
+        : [
+            () => findLast(client, lost, fork),
+            () => client.query({ name: 'copy-last-of-lanes', text: COPY_LAST, values: [lanesWithout] }),
+          ]),
     ]);
   },
 
