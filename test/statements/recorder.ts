@@ -31,8 +31,9 @@ const RUNNERS =
 export const EVERY_REQUEST = 'state/every request';
 const OF_ALL = new Set(['state unless known', 'findState']);
 const OF_KEYS = /^packages\/database\/src\/(?:keys|connection)\//;
-/** Beginnings and ends of transactions. */
-const CONTROL = /^\s*(?:begin|start transaction|commit|rollback|set) *(?:;|$|isolation|transaction|local)/i;
+/** Beginnings and ends of transactions, and of connections, which a pool opens at any time. */
+const CONTROL =
+  /^\s*(?:(?:begin|start transaction|commit|rollback|set) *(?:;|$|isolation|transaction|local)|select set_config\('transaction_timeout')/i;
 
 export class Recorder {
   /** By `area/operation`. */
