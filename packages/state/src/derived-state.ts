@@ -17,7 +17,7 @@ type Run = (client: ClientBase) => Promise<unknown>;
 export interface Rebuild {
   /** @param candidates undefined if this attempt did not see the whole catch-up */
   fromRows?: (client: ClientBase, candidates?: CandidateTransactions) => Promise<unknown>;
-  /** After every `fromRows`, from `accepted_deltas`. They may run in parallel. */
+  /** From `accepted_deltas`. They may run in parallel with each other and with every `fromRows`. */
   fromDeltas?: readonly Run[];
   /**
    * Runs last, under the lock on the checkpoint, for state that follows from tags, which may change

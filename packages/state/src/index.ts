@@ -26,7 +26,7 @@ export {
   EMPTIED_TABLES,
   FILLED_TABLES,
   rebuildLockedState,
-  rebuildStages,
+  rebuildSteps,
   revertState,
   STATE_INDEXES,
   verifyCurrentState,

@@ -15,7 +15,7 @@ import { balances } from './balances/balances.ts';
 import { clusters } from './clusters/clusters.ts';
 import { contestedOutputs } from './contested-outputs/contested-outputs.ts';
 import { covenants } from './covenants/covenants.ts';
-import type { DerivedState, Rebuild, StateInvariant } from './derived-state.ts';
+import type { DerivedState, StateInvariant } from './derived-state.ts';
 import type { CandidateTransactions } from './first-catch-up/candidate-transactions.ts';
 import { RemovedChain } from './removed-chain.ts';
 import type { BatchItem, RemovedChainBlock, StateChanges } from './state-changes.ts';
@@ -89,17 +89,26 @@ export const FILLED_TABLES = [...EMPTIED_TABLES, ...DERIVED_STATE.flatMap(({ tab
 export const STATE_INDEXES = DERIVED_STATE.flatMap(({ tables }) => tables?.deferredIndexes ?? []);
 
 /**
- * Returns the stages of the rebuild: what one contains may run in parallel.
+ * Returns the steps of the rebuild. They may run in parallel if each begins after those before it
+ * have begun.
  * @param candidates undefined if this attempt did not see the whole catch-up
  */
-export function rebuildStages(candidates?: CandidateTransactions): ((client: ClientBase) => Promise<unknown>)[][] {
+export function rebuildSteps(candidates?: CandidateTransactions): ((client: ClientBase) => Promise<unknown>)[] {
   const rebuilds = DERIVED_STATE.flatMap(({ rebuild = [] }) => rebuild);
-  const fromRows = ({ fromRows: run }: Rebuild) =>
-    run === undefined ? [] : [(client: ClientBase) => run(client, candidates)];
+  let deltas: Promise<unknown> | undefined;
   return [
-    [(client) => client.query('select fill_accepted_deltas()'), ...rebuilds.flatMap(fromRows)],
-    rebuilds.flatMap(({ fromDeltas = [] }) => fromDeltas),
-    [(client) => client.query('truncate accepted_deltas')],
+    (client) => (deltas = client.query('select fill_accepted_deltas()')),
+    // The last kinds take longest.
+    ...rebuilds
+      .toReversed()
+      .flatMap(({ fromRows = [] }) => fromRows)
+      .map((run) => (client: ClientBase) => run(client, candidates)),
+    ...rebuilds
+      .flatMap(({ fromDeltas = [] }) => fromDeltas)
+      .map((run) => async (client: ClientBase) => {
+        await deltas;
+        await run(client);
+      }),
   ];
 }
 

@@ -8,7 +8,7 @@ import {
   EMPTIED_TABLES,
   FILLED_TABLES,
   rebuildLockedState,
-  rebuildStages,
+  rebuildSteps,
   STATE_INDEXES,
 } from '@kasgres/state';
 import type { ClientBase } from 'pg';
@@ -113,8 +113,8 @@ export async function finishFirstCatchUp(
     signal,
   });
   for (const worker of clients) await worker.query(`set work_mem = '${WORK_MEMORY}'`);
-  for (const stage of rebuildStages(candidates))
-    await forEachInParallel(clients, stage, (worker, rebuild) => rebuild(worker));
+  await forEachInParallel(clients, rebuildSteps(candidates), (worker, rebuild) => rebuild(worker));
+  await client.query('truncate accepted_deltas');
   for (const worker of clients) await worker.query('reset work_mem');
   await forEachInParallel(clients, STATE_INDEXES, buildIndex);
   await forEachInParallel(clients, FILLED_TABLES, (worker, table) => worker.query(`analyze ${table}`));
