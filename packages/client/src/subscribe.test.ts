@@ -25,6 +25,15 @@ it.each([408, 429, 500, 503])('connects again after a %i, and continues at its c
   expect(sent.map(({ headers }) => headers.get('last-event-id'))).toEqual([null, null, 'b', 'b']);
 });
 
+it('waits as long as a 429 asks for', async () => {
+  const later = failed(429);
+  later.headers.set('retry-after', '1');
+  const { api } = apiOf(later, new Response(stream));
+  const startedAt = performance.now();
+  await subscribe(api, { reconnectMs: 1 }).next();
+  expect(performance.now() - startedAt).toBeGreaterThan(990);
+});
+
 it.each([400, 401, 404, 409])('ends with a %i', async (status) => {
   const { api } = apiOf(failed(status));
   const first = subscribe(api, { reconnectMs: 1 }).next();

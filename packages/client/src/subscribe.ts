@@ -69,7 +69,19 @@ interface Api {
   fetch: (request: Request) => Promise<Response>;
 }
 
+/** A failure that a retry may solve. */
+class TemporaryError extends Error {
+  readonly retryAfterMs: number;
+
+  constructor(message: string, retryAfterMs: number) {
+    super(message);
+    this.retryAfterMs = retryAfterMs;
+  }
+}
+
 const MAX_PAUSE_MS = 5000;
+/** The longest pause that a server may ask for. */
+const MAX_RETRY_AFTER_MS = 3_600_000;
 /** The server sends a heartbeat every 15 seconds. */
 const SILENCE_MS = 45_000;
 
@@ -86,6 +98,7 @@ export async function* subscribe(api: Api, options: SubscribeOptions = {}): Asyn
     const end = (): void => connection.abort();
     signal?.addEventListener('abort', end);
     let timer = setTimeout(end, SILENCE_MS);
+    let retryAfterMs = 0;
     try {
       const body = await connect(api, options, cursor, connection.signal);
       let pending: StreamEvent[] = [];
@@ -110,6 +123,7 @@ export async function* subscribe(api: Api, options: SubscribeOptions = {}): Asyn
       }
     } catch (error) {
       if (error instanceof StreamError) throw error;
+      if (error instanceof TemporaryError) ({ retryAfterMs } = error);
     } finally {
       clearTimeout(timer);
       signal?.removeEventListener('abort', end);
@@ -117,14 +131,14 @@ export async function* subscribe(api: Api, options: SubscribeOptions = {}): Asyn
     }
     if (isAborted(signal)) return;
     // The loop ends if it was aborted.
-    await sleep(pauseMs * (0.5 + Math.random()), signal).catch(() => undefined);
+    await sleep(retryAfterMs + pauseMs * (0.5 + Math.random()), signal).catch(() => undefined);
     pauseMs = Math.min(pauseMs * 2, MAX_PAUSE_MS);
   }
 }
 
 const isAborted = (signal: AbortSignal | undefined): boolean => signal?.aborted === true;
 
-/** @throws StreamError for a refusal; Error for what a retry may solve */
+/** @throws StreamError for a refusal; TemporaryError for a failure that a retry may solve */
 async function connect(
   { baseUrl, apiKey, fetch }: Api,
   { events, addresses, covenants, template, confirmations, acceptedIds }: SubscribeOptions,
@@ -151,12 +165,15 @@ async function connect(
   });
   const response = await fetch(request);
   if (response.ok && response.body !== null) return response.body;
-  throw refusal(await response.json().catch(() => ({})), response.status);
+  const seconds = Number(response.headers.get('retry-after') ?? 0);
+  const retryAfterMs = seconds >= 0 ? Math.min(seconds * 1000, MAX_RETRY_AFTER_MS) : 0;
+  throw refusal(await response.json().catch(() => ({})), response.status, retryAfterMs);
 }
 
-function refusal(data: unknown, status = 500): Error {
+function refusal(data: unknown, status = 500, retryAfterMs = 0): Error {
   const { statusCode = status, message = 'The stream ended', details } = data as Partial<StreamError>;
-  return isTemporary(statusCode) ? new Error(message) : new StreamError(statusCode, message, details);
+  if (isTemporary(statusCode)) return new TemporaryError(message, retryAfterMs);
+  return new StreamError(statusCode, message, details);
 }
 
 /** A timeout, a limit, or a failure of the server: not a refusal. */
