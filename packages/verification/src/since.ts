@@ -56,8 +56,10 @@ export async function findSince(db: Queryable, point: string): Promise<Since> {
 function readPoint(point: string): { condition: string; value: unknown } {
   if (/^[0-9a-f]{64}$/i.test(point)) return { condition: 'b.hash = $1', value: Buffer.from(point, 'hex') };
   if (/^\d{1,18}$/.test(point)) return { condition: 'c.daa_score >= $1', value: BigInt(point) };
-  const time = /^\d{4}-\d{2}-\d{2}/.test(point) ? Date.parse(point) : Number.NaN;
-  if (Number.isNaN(time)) {
+  const [date] = /^\d{4}-\d{2}-\d{2}/.exec(point) ?? [];
+  const time = date === undefined ? Number.NaN : Date.parse(point);
+  // Date.parse takes 31 February for a day of March.
+  if (Number.isNaN(time) || new Date(`${date}T00:00:00Z`).toISOString().slice(0, 10) !== date) {
     throw new FatalError(
       `--since ${point} is none of: a DAA score, the hash of a chain block, a time in ISO 8601 such as 2026-11-01 or 2026-11-01T12:00:00Z.`,
     );
