@@ -1234,7 +1234,8 @@ comment on function pool_of(bytea) is 'Domain of a mining pool in the extra data
   'payload: a claim of the miner.';
 
 create function extra_data_of(payload bytea) returns bytea language sql immutable strict parallel safe set search_path = public as $$
-  select substring(payload from 20 + get_byte(payload, 18))
+  select case when octet_length(payload) > 18
+    then substring(payload from 20 + get_byte(payload, 18)) end
 $$;
 comment on function extra_data_of(bytea) is 'Bytes that a miner added to the payload of a '
   'coinbase, after the script.';

@@ -47,6 +47,18 @@ test('sessions decide nothing of how literals with backslashes are read', async 
   }
 });
 
+const coinbasePayload = (scriptLength: number, after: string) =>
+  Buffer.concat([Buffer.alloc(18), Buffer.of(scriptLength), Buffer.from(after)]);
+
+test('extra_data_of reads what follows the script, and null without one', async () => {
+  const { rows } = await database.pool.query(
+    `select extra_data_of(payload) as extra
+       from unnest($1::bytea[]) with ordinality payloads (payload, number) order by number`,
+    [[coinbasePayload(2, 'sspool'), coinbasePayload(9, 's'), Buffer.alloc(18), Buffer.alloc(0)]],
+  );
+  expect(rows.map(({ extra }) => (extra as Buffer | null)?.toString())).toEqual(['pool', '', undefined, undefined]);
+});
+
 describe('pool_of', () => {
   const piece = fc.oneof(
     fc.constantFrom(
