@@ -46,8 +46,8 @@ async function templates(...args: string[]): Promise<Output> {
   }
 }
 
-async function write(file: string, text: string): Promise<string> {
-  await writeFile(join(folder, file), text);
+async function write(file: string, contents: string | Uint8Array): Promise<string> {
+  await writeFile(join(folder, file), contents);
   return file;
 }
 
@@ -126,6 +126,13 @@ test('it prints all problems of a file with their lines, exits with 1 and writes
     '',
   ]);
   expect(await storedNames()).toEqual(new Map());
+});
+
+test('it rejects a file that is not UTF-8', async () => {
+  const file = await write('latin.yaml', Buffer.from(`templates:\n${entry(ONE, 'Caf\u00e9')}`, 'latin1'));
+  const { code, stderr } = await templates('import', file);
+  expect(code).toBe(1);
+  expect(stderr).toBe('latin.yaml:1: file: must be UTF-8 text\n1 problem. Nothing was written.\n');
 });
 
 test.each([

@@ -12,6 +12,7 @@ import { FatalError } from '@kasgres/runtime';
 import { Command, InvalidArgumentError } from 'commander';
 import { print, printTable } from '../command-line.ts';
 import { findTextProblem, MAX_LENGTHS } from '../tags/check-tag.ts';
+import { readText } from '../tags/read-tag-files.ts';
 import { Problems } from '../tags/tag-file.ts';
 import { withDatabase } from '../with-database.ts';
 
@@ -45,10 +46,11 @@ async function importFile({ pool }: Connection, file: string, givenSource: strin
   const contents = await readNames(file);
   const problems = new Problems();
   problems.file = file;
-  const read = readTemplateNames(contents.toString());
-  for (const { line, field, problem } of read.problems) problems.add(line, field, problem);
-  if (problems.count > 0) throw new FatalError(problems.report());
-  const entries = read.templates.map((named) => ({ template: named.template, entry: encodeTemplateEntry(named) }));
+  const text = readText(contents, problems);
+  const names = text === undefined ? undefined : readTemplateNames(text);
+  for (const { line, field, problem } of names?.problems ?? []) problems.add(line, field, problem);
+  if (names === undefined || problems.count > 0) throw new FatalError(problems.report());
+  const entries = names.templates.map((named) => ({ template: named.template, entry: encodeTemplateEntry(named) }));
   const checksum = createHash('sha256').update(contents).digest('hex');
   const changes = await replaceTemplateSource(pool, { name: source, checksum, entries });
   printTable([{ source, ...changes }], {

@@ -107,7 +107,7 @@ export function readTagFiles(files: readonly TagFile[], options: TagFilesOptions
   return { sources, otherCurrencies, transactionTags, merged };
 }
 
-function readText(contents: Uint8Array, problems: Problems): string | undefined {
+export function readText(contents: Uint8Array, problems: Problems): string | undefined {
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(contents);
   } catch {

@@ -76,6 +76,7 @@ describe('a file of names', () => {
     ['an entry twice', FILE + FILE.replace('\ntemplates:\n', ''), /^14: templates.1: has the same template/],
     ['a list in place of a text', FILE.replace('genesis0 collection', '[a]'), /^4: templates.0.name: must be a text/],
     ['aliases that multiply', `a: &a [x,x]\nb: &b [*a,*a,*a]\nc: [${'*b,'.repeat(200)}]`, /cannot be read/],
+    ['a second document', `${FILE}---\n${FILE}`, /^14: YAML: cannot be read: .*multiple documents/],
     ['deep nesting', '['.repeat(100_000), /cannot be read/],
     ['too many characters', '#'.repeat(4_000_001), /^1: YAML: must not have more than 4000000 characters$/],
   ])('with %s has a problem', (_, yaml, problem) => {

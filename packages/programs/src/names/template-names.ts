@@ -181,7 +181,7 @@ function parseYaml(yaml: string): ParsedYaml | { problems: NameProblem[] } {
   }
   const lineCounter = new LineCounter();
   try {
-    const document = parseDocument(yaml, { lineCounter, schema: 'failsafe', prettyErrors: false, logLevel: 'silent' });
+    const document = parseDocument(yaml, { lineCounter, schema: 'failsafe', prettyErrors: false });
     const lineAt = (offset: number): number => lineCounter.linePos(offset).line;
     if (document.errors.length > 0) {
       const problems = document.errors.map(({ pos, message }) =>
