@@ -2,6 +2,7 @@ import { collidingBytes, createTestDatabase, type TestDatabase } from '@kasgres/
 import { scriptToAddress } from '@kasgres/kaspa';
 import type { ClientBase, PoolClient } from 'pg';
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { firstKeyOf } from '../apply/generations.ts';
 import { writeUtxoSet } from './write-bootstrap.ts';
 
 const NEXT = { nextTransactionId: 100, nextScriptId: 10 };
@@ -58,6 +59,16 @@ test('it keeps known keys, and does not list an accepted transaction as pre-boot
   ]);
   const { rows } = await client.query<{ id: bigint }>('select id from pre_bootstrap_transactions order by id');
   expect(rows.map(({ id }) => id)).toEqual([5n, 8n, 100n]);
+});
+
+test('it gives keys above 32 bits, as those of later generations', async () => {
+  const next = { nextTransactionId: firstKeyOf(1), nextScriptId: firstKeyOf(1) };
+  await load(client, [{ transaction: 'aa', index: 0, amount: 5, script: 'a1' }]);
+  expect(await writeUtxoSet(client, next)).toEqual({
+    nextTransactionId: firstKeyOf(1) + 1,
+    nextScriptId: firstKeyOf(1) + 1,
+  });
+  expect((await bootstrapUtxos()).map(({ transaction_id }) => transaction_id)).toEqual([BigInt(firstKeyOf(1))]);
 });
 
 /** A P2SH script and one without an address. */

@@ -23,7 +23,7 @@ export async function writeUtxoSet(client: ClientBase, from: NextKeys): Promise<
   await client.query('analyze loaded_utxos');
   const scripts = await client.query(
     `insert into scripts (id, version, script, type, address)
-     select $1 - 1 + row_number() over (), script_version, script, script_type, address
+     select $1::bigint - 1 + row_number() over (), script_version, script, script_type, address
        from (select distinct script_version, script, script_type, address,
                case when address is null then sha256(script) end as digest from loaded_utxos) l
       where not exists (select from scripts s where s.address = l.address)
@@ -44,7 +44,7 @@ export async function writeUtxoSet(client: ClientBase, from: NextKeys): Promise<
             where e.transaction_id = l.transaction_id)),
      written as (
        insert into pre_bootstrap_transactions (id, transaction_id)
-       select coalesce(id, $1 - 1 + row_number() over (partition by id is null
+       select coalesce(id, $1::bigint - 1 + row_number() over (partition by id is null
          order by transaction_id)), transaction_id
          from wanted)
      select count(*) as made from wanted where id is null`,
