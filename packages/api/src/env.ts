@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { LEAST_COST_RU } from '@kasgres/database';
 import { parseNodeUrls } from '@kasgres/node';
 import { LOG_LEVELS, parsed, postgresUrl } from '@kasgres/runtime';
 import { sharedVariables } from '@kasgres/webhooks';
@@ -85,7 +86,7 @@ const variables = z.object({
     ),
   ANONYMOUS_RATE_RU: z.coerce
     .number()
-    .positive()
+    .min(LEAST_COST_RU)
     .max(1_000_000)
     .optional()
     .describe(

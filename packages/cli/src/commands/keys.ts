@@ -9,8 +9,10 @@ import {
   DEFAULT_RATE_RU,
   type KeyRecord,
   type KeyUsage,
+  LEAST_COST_RU,
   listKeys,
   listUsage,
+  MAX_LIMIT_RU,
   MAX_WINDOW_SECONDS,
   revokeKey,
 } from '@kasgres/database';
@@ -23,7 +25,10 @@ import { withDatabase } from '../with-database.ts';
 
 type Kysely = Connection['kysely'];
 
-const positiveNumber = argument(z.coerce.number().positive(), 'a number above 0');
+const requestUnits = argument(
+  z.coerce.number().min(LEAST_COST_RU).max(MAX_LIMIT_RU),
+  `a number from ${LEAST_COST_RU}, which a look-up costs, to ${MAX_LIMIT_RU.toLocaleString('en')}`,
+);
 const positiveInteger = argument(
   z.coerce
     .number()
@@ -74,9 +79,9 @@ export function keysCommand(): Command {
       'owner of the key; several keys may have one name, such as an old one and its replacement',
       keyName,
     )
-    .option('--rate <ru>', 'request units per window', positiveNumber, DEFAULT_RATE_RU)
+    .option('--rate <ru>', 'request units per window', requestUnits, DEFAULT_RATE_RU)
     .option('--window <seconds>', `length of the window, at most ${MAX_WINDOW_SECONDS}`, windowSeconds, 1)
-    .option('--quota <ru>', 'request units per period (default: no limit)', positiveNumber)
+    .option('--quota <ru>', 'request units per period (default: no limit)', requestUnits)
     .addOption(
       new Option('--period <period>', 'period of the quota, in UTC (default: "day")').choices(['day', 'month']),
     )

@@ -50,6 +50,12 @@ export interface NewKey extends Partial<KeyLimits> {
 /** The throughput of an API and its Postgres on two cores (bench/README.md, "Reads"). */
 export const DEFAULT_RATE_RU = 100;
 
+/** The cost of the cheapest request: a lower limit would admit none. */
+export const LEAST_COST_RU = 0.1;
+
+/** Limits are counted in hundredths, which are then exact as numbers and fit into a bigint. */
+export const MAX_LIMIT_RU = 1e12;
+
 export const DEFAULT_CONCURRENCY = 128;
 
 /** One day. Longer limits are quotas. */
