@@ -8,6 +8,8 @@ import {
   completeCut,
   dropDetached,
   findCutPoint,
+  firstKeyOf,
+  forgetContested,
   prepareCut,
   stageNextBootstrap,
 } from '@kasgres/indexer/testing';
@@ -26,30 +28,59 @@ const VARIABLES = { FINALITY_DEPTH: '60', PRUNING_DEPTH: '70', RETENTION: '100' 
 
 /** So many that the index counts them. */
 const COPIES = 20;
-const REPEATED = spending(
-  [{ transactionId: Buffer.alloc(32, 9), index: 1 }],
-  [{ amount: 1n, scriptPublicKey: ANYONES_SCRIPT }],
-);
+/** So many that the index keeps who spends the output. */
+const SPENDERS = 5;
+const FEE = 1_000_000n;
+
+/** The output may be unspent. */
+const firstOutputOf = ({ transactionId }: DagTransaction): Outpoint => ({ transactionId, index: 0 });
+const pay = (from: Outpoint, amount: bigint, payload = 0): DagTransaction =>
+  spending([from], [{ amount, scriptPublicKey: ANYONES_SCRIPT }], payload);
+
+const REPEATED = pay({ transactionId: Buffer.alloc(32, 9), index: 1 }, 1n);
+const CONTESTED = pay({ transactionId: Buffer.alloc(32, 9), index: 2 }, 1n);
+
+/** A payment of which only the second half is mined early, so that it is not accepted. */
+async function listPayments({ database }: Harness): Promise<[first: DagTransaction, second: DagTransaction]> {
+  const { rows } = await database.pool.query<{ id: Buffer; index: number; amount: bigint }>(
+    `select t.transaction_id as id, u.index, u.amount from utxos u
+       join scripts s on s.id = u.script_id join transactions t on t.id = u.transaction_id
+      where s.script = $1 order by u.transaction_id limit 1`,
+    [Buffer.from(ANYONES_SCRIPT.script)],
+  );
+  const [utxo] = rows;
+  if (utxo === undefined) throw new Error('nobody may spend anything');
+  const first = pay({ transactionId: utxo.id, index: utxo.index }, utxo.amount - FEE);
+  return [first, pay(firstOutputOf(first), utxo.amount - 2n * FEE)];
+}
+
+interface Indexed extends Harness {
+  payments: [first: DagTransaction, second: DagTransaction];
+}
 
 /** An index on which nothing has been cut yet, since that waits for clusters. */
-async function openIndex(): Promise<Harness> {
+async function openIndex(): Promise<Indexed> {
   const harness = await createPruningHarness('outdated cut', {}, SHALLOW_MERGES);
   const { simulatedDag, database, node } = harness;
   simulatedDag.mine(60);
   const miner = await HostileMiner.begin(node, { seed: SEED, coinbaseMaturity: PARAMS.coinbaseMaturity });
   for (let made = 0; made < COPIES; made += 1) await miner.mine([[REPEATED]]);
+  await miner.mine([[CONTESTED], ...Array.from({ length: SPENDERS }, (_, n) => [spend(CONTESTED, n)])]);
   const indexer = startIndexing(simulatedDag, database.url, VARIABLES);
+  await atRest(database, node, indexer);
+  const payments = await listPayments(harness);
+  await miner.mine([[payments[1]]]);
   for (let round = 0; round < 40; round += 1) {
     simulatedDag.mine(10);
     await atRest(database, node, indexer);
   }
   await indexer.stop();
   await cluster(database, { depth: 10n });
-  return harness;
+  return { ...harness, payments };
 }
 
 /** Prepares a cut of the index. */
-async function prepare({ database }: Harness) {
+async function prepare({ database }: Pick<Harness, 'database'>) {
   const remover = await database.pool.connect();
   onTestEnd(async () => remover.release(true));
   const cut = await findCutPoint(remover, { kind: 'blue score', blueScore: 100n }, DEPTHS);
@@ -58,6 +89,8 @@ async function prepare({ database }: Harness) {
   await remover.query('begin');
   return { remover, cut, prepared: await prepareCut(remover, cut, DEPTHS) };
 }
+
+type Preparation = Awaited<ReturnType<typeof prepare>>;
 
 /** Returns old transactions that do not spend each other, so that a block may contain all. */
 async function listOld({ simulatedDag, database }: Harness): Promise<DagTransaction[]> {
@@ -80,10 +113,82 @@ async function listOld({ simulatedDag, database }: Harness): Promise<DagTransact
   });
 }
 
-/** The output may be unspent. */
-const firstOutputOf = ({ transactionId }: DagTransaction): Outpoint => ({ transactionId, index: 0 });
+/** Returns whether the transaction of each contested output is known. */
+async function listContested({ database }: Harness): Promise<boolean[]> {
+  const { rows } = await database.pool.query<{ known: boolean }>(
+    `select exists (select from transactions t where t.id = c.transaction_id)
+         or exists (select from pre_bootstrap_transactions e where e.id = c.transaction_id) as known
+       from contested_outputs c order by transaction_id, index`,
+  );
+  return rows.map(({ known }) => known);
+}
+
+async function isOldAndAccepted(
+  { database }: Harness,
+  { transactionId }: DagTransaction,
+  { cut }: { cut: { generation: number } },
+): Promise<boolean | undefined> {
+  const { rows } = await database.pool.query<{ is: boolean }>(
+    'select accepting_index is not null and id < $2 as is from transactions where transaction_id = $1',
+    [Buffer.from(transactionId), firstKeyOf(cut.generation)],
+  );
+  return rows[0]?.is;
+}
+
+/** Adds what was written since, and compares the acceptance of all copies with it. */
+async function expectCurrent({ remover, cut, prepared }: Preparation): Promise<void> {
+  expect(await catchUp(remover, prepared)).toBe('current');
+  const { rows } = await remover.query(
+    `select copied.id from transactions_kept_${cut.generation} copied join transactions t using (id)
+      where (copied.accepting_index, copied.accepted_variant) is distinct from (
+        case when t.accepting_index > $1 then t.accepting_index end,
+        case when t.accepting_index > $1 then t.accepted_variant end)`,
+    [cut.chainIndex],
+  );
+  expect(rows).toEqual([]);
+}
+
+/**
+ * Returns how many rows of what stays another call of `catchUp` reads when blocks carry many more
+ * old transactions again.
+ */
+async function readsBeside(kept: number, { remover, cut, prepared }: Preparation): Promise<number> {
+  const readRows = async (): Promise<number> => {
+    const { rows } = await remover.query<{ read: number }>(
+      `select sum(seq_tup_read + coalesce(idx_tup_fetch, 0))::float8 as read
+         from pg_stat_xact_user_tables where relname ~ '_kept_|^cut_'`,
+    );
+    return rows[0]?.read ?? Number.NaN;
+  };
+  const copy = async (table: string, key: string, others: string): Promise<void> => {
+    const partition = `${table}_kept_${cut.generation}`;
+    await remover.query(
+      `insert into ${partition}
+       select (jsonb_populate_record(sample, jsonb_build_object('${key}', -n) || ${others})).*
+         from (select sample from ${table} sample limit 1) one, generate_series(1, ${kept}) n`,
+    );
+    await remover.query(`analyze ${partition}`);
+  };
+  await remover.query('savepoint beside');
+  await copy('transactions', 'id', `'{"accepting_index": null, "accepted_variant": null}'`);
+  await copy('transaction_inputs', 'transaction_id', `'{"amount": null}'`);
+  for (const [table, columns] of [
+    ['cut_kept_transactions', 'id'],
+    ['cut_copies', 'transaction_id'],
+    ['cut_lost', 'transaction_id'],
+  ] as const) {
+    await remover.query(`insert into ${table} (${columns}) select -n from generate_series(1, ${kept}) n`);
+    await remover.query(`analyze ${table}`);
+  }
+  const before = await readRows();
+  expect(await catchUp(remover, { ...prepared })).toBe('current');
+  const read = (await readRows()) - before;
+  await remover.query('rollback to beside');
+  return read;
+}
+
 const spend = (transaction: DagTransaction, payload: number): DagTransaction =>
-  spending([firstOutputOf(transaction)], [{ amount: 1n, scriptPublicKey: ANYONES_SCRIPT }], payload);
+  pay(firstOutputOf(transaction), 1n, payload);
 const resign = (transaction: DagTransaction): DagTransaction =>
   withDerived(withOtherSignatures(transaction, { broken: true }));
 
@@ -91,24 +196,28 @@ test('a cut keeps the old transactions that blocks carry again after its prepara
   timeout: 300_000,
 }, async () => {
   const harness = await openIndex();
-  const { simulatedDag, database, node } = harness;
+  const { simulatedDag, database, node, payments } = harness;
   const old = await listOld(harness);
   expect(old.length).toBeGreaterThan(20);
   const miner = await HostileMiner.begin(node, { seed: SEED, coinbaseMaturity: PARAMS.coinbaseMaturity });
-  const follow = async (...contents: DagTransaction[][]): Promise<void> => {
-    await miner.mine(contents);
-    await miner.mineEmpty(2);
+  const index = async (): Promise<void> => {
     const indexer = startIndexing(simulatedDag, database.url);
     await atRest(database, node, indexer);
     await indexer.stop();
   };
+  const follow = async (...contents: DagTransaction[][]): Promise<void> => {
+    await miner.mine(contents);
+    await miner.mineEmpty(2);
+    await index();
+  };
   const [kept, removed] = [old.slice(0, 5), old.slice(5)];
   // The cut keeps copies of the first ones, and forgets outputs of the others that were spent.
   await follow(
-    kept,
+    [...kept, payments[1]],
     removed.slice(0, 8).map((each) => spend(each, 1)),
   );
-  const { remover, prepared } = await prepare(harness);
+  const preparation = await prepare(harness);
+  const { remover, prepared } = preparation;
   for (const [round, transaction] of removed.slice(0, 6).entries()) {
     const again = removed[round + 6] as DagTransaction;
     await follow(
@@ -117,13 +226,33 @@ test('a cut keeps the old transactions that blocks carry again after its prepara
       [resign(transaction), again],
       [spend(transaction, 3)],
     );
-    expect(await catchUp(remover, prepared)).toBe('current');
+    await expectCurrent(preparation);
   }
+  // Both are accepted now, when the block that carries the second one is known already.
+  await follow([payments[0]]);
+  await miner.mine([[payments[1]]]);
+  await index();
+  await expectCurrent(preparation);
+  expect(await isOldAndAccepted(harness, payments[1], prepared)).toBe(false);
+  await miner.mineEmpty(2);
+  await index();
+  expect(await isOldAndAccepted(harness, payments[1], prepared)).toBe(true);
+  await expectCurrent(preparation);
+  simulatedDag.reorganise(5);
+  await index();
+  await expectCurrent(preparation);
   await follow([REPEATED, resign(removed[0] as DagTransaction)], [spend(removed[15] as DagTransaction, 4)]);
+  const read = await readsBeside(20_000, preparation);
+  expect(read).toBeGreaterThan(0);
+  expect(read).toBeLessThan(10_000);
   expect(await completeCut(remover, prepared)).toBe('cut');
   await remover.query('commit');
 
   await dropDetached(remover);
+  const contested = await listContested(harness);
+  expect(contested).toContain(false);
+  await forgetContested(remover);
+  expect(await listContested(harness)).toEqual(contested.filter(Boolean));
   await follow(removed.slice(0, 20));
   await expectInvariants(database.pool, node);
   const whole = await freshDatabase();

@@ -109,6 +109,7 @@ class Attempt {
   #applying: Promise<void> = Promise.resolve();
   #lookUpIndexesAreBuilt = false;
   readonly #statistics = new Statistics();
+  #keeper: RetentionKeeper | undefined;
 
   constructor(dependencies: AttemptDependencies) {
     this.#dependencies = dependencies;
@@ -140,6 +141,7 @@ class Attempt {
     const untilFinished = AbortSignal.any([signal, finished.signal]);
     void this.#dependencies.preBootstrapTimes.learn(this.#dependencies, untilFinished);
     const keeper = this.#startRemoving(untilFinished);
+    this.#keeper = keeper;
     const ownChain = readOwnChain(reader, checkpoint.chainIndex);
     const source = new Source({ node, network, ownChain, limits: options, signal });
     let requestedAt = performance.now();
@@ -279,7 +281,7 @@ class Attempt {
     const { client, metrics, progress, log, notices } = this.#dependencies;
     const run = async (): Promise<void> => {
       const end = metrics.stageSeconds.startTimer({ stage: 'apply' });
-      await apply(client, batch);
+      await apply(client, batch, () => this.#keeper?.isCutting === true);
       notices.send();
       end();
       metrics.batches.inc();

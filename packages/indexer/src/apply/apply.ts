@@ -24,14 +24,21 @@ const PLAN_ONCE = 'set local plan_cache_mode = force_generic_plan';
  */
 const MAX_UNMERGED_BLOCKS = 300;
 
-export function apply(client: ClientBase, batch: Batch): Promise<void> {
+interface WriteOptions {
+  /** Whether the rest of the transaction uses generic plans. */
+  plansOnce?: boolean;
+  /** Whether retention prepares a cut. */
+  isCutting?: (() => boolean) | undefined;
+}
+
+export function apply(client: ClientBase, batch: Batch, isCutting?: () => boolean): Promise<void> {
   return inTransaction(client, async () => {
     // After a reorg, activity of scripts may be computed from ranges of the chain, whose plans
     // depend on the parameters.
     const plansOnce = batch.removed.length === 0;
     await inPipeline(client, [
       () => lockCheckpoint(client, batch.from),
-      () => writeBatch(client, batch, { plansOnce }),
+      () => writeBatch(client, batch, { plansOnce, isCutting }),
     ]);
   });
 }
@@ -39,14 +46,17 @@ export function apply(client: ClientBase, batch: Batch): Promise<void> {
 /**
  * Must run inside a transaction that has locked the checkpoint. Sends most statements together,
  * since round trips delay the tip.
- * @param plansOnce whether the rest of the transaction uses generic plans
  */
-export async function writeBatch(client: ClientBase, batch: Batch, { plansOnce = false } = {}): Promise<void> {
+export async function writeBatch(
+  client: ClientBase,
+  batch: Batch,
+  { plansOnce = false, isCutting }: WriteOptions = {},
+): Promise<void> {
   const { removed, rows, state } = batch;
   if (removed.length > 0) await revertChainBlocks(client, batch);
   await inPipeline(client, [
     ...Object.values(rows).map((table) => () => copyRows(client, table)),
-    async () => state && (await completeInputs(client, batch, state)),
+    async () => state && (await completeInputs(client, batch, state, isCutting)),
     async () => state && (await countMerged(client, batch, state)),
   ]);
   // Network intervals read the supply at the previous checkpoint, so they are sent before it moves.
@@ -109,13 +119,22 @@ async function completeBlocks(
   ]);
 }
 
-async function completeInputs(client: ClientBase, batch: Batch, state: StateChanges): Promise<void> {
-  const { scripts, outputs } = await resolveLateInputs(client, {
-    from: batch.from.nextTransactionId,
-    preBootstrap: batch.preBootstrapTransactions,
-    accepted: batch.acceptedBefore.map(({ transaction }) => transaction),
-    written: batch.rows.transaction_inputs.rows,
-  });
+async function completeInputs(
+  client: ClientBase,
+  batch: Batch,
+  state: StateChanges,
+  isCutting: (() => boolean) | undefined,
+): Promise<void> {
+  const { scripts, outputs } = await resolveLateInputs(
+    client,
+    {
+      from: batch.from.nextTransactionId,
+      preBootstrap: batch.preBootstrapTransactions,
+      accepted: batch.acceptedBefore.map(({ transaction }) => transaction),
+      written: batch.rows.transaction_inputs.rows,
+    },
+    isCutting,
+  );
   collectState({ kind: 'touched', scripts }, state);
   collectState({ kind: 'spent', outputs }, state);
 }

@@ -66,9 +66,14 @@ async function rowsOf(key: number): Promise<AddressRow[]> {
 
 async function resolve(
   from: number,
-  { preBootstrap = [], accepted = [] }: { preBootstrap?: number[]; accepted?: number[] } = {},
+  {
+    preBootstrap = [],
+    accepted = [],
+    isCutting = false,
+  }: { preBootstrap?: number[]; accepted?: number[]; isCutting?: boolean } = {},
 ): Promise<number[]> {
-  const { scripts } = await resolveLateInputs(client, { from, preBootstrap, accepted, written: 0 });
+  const batch = { from, preBootstrap, accepted, written: 0 };
+  const { scripts } = await resolveLateInputs(client, batch, () => isCutting);
   return scripts;
 }
 
@@ -102,6 +107,22 @@ test('outputs that arrive late complete inputs, and scripts that were not touche
   expect(await feeOf(EARLY)).toBe(15);
   expect(await countLate()).toBe(0);
   expect(await resolve(LATE)).toEqual([]);
+});
+
+test('late inputs whose locks a cut holds wait for it, and a batch does not', async () => {
+  await writeTransaction(EARLY, [{ script: OWN_SCRIPT, amount: 70 }]);
+  await writeInputs(EARLY, LATE);
+  await writeTransaction(LATE, [{ script: OTHER_SCRIPT, amount: 50 }]);
+  const cut = await database.pool.connect();
+  await cut.query('begin');
+  await cut.query('update transaction_inputs set previous_transaction_hash = previous_transaction_hash');
+  await client.query("set lock_timeout = '1s'");
+  expect(await resolve(LATE, { isCutting: true })).toEqual([]);
+  expect(await countLate()).toBe(1);
+  await cut.query('rollback');
+  cut.release();
+  expect(await resolve(LATE + 1)).toEqual([OTHER_SCRIPT]);
+  expect(await countLate()).toBe(0);
 });
 
 test('an input of an output that does not exist touches no script', async () => {

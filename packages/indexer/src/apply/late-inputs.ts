@@ -5,7 +5,8 @@
  *
  * Until then such an input has no amount, and no accepted transaction has one: what it spends was
  * accepted before, so it is noted, and the batch that accepts a transaction completes its inputs at
- * once.
+ * once. All others wait while retention prepares a cut, which changes inputs, too, and holds their
+ * locks.
  */
 import { inTransaction, type TransactionKey, transactionIdIs } from '@kasgres/database';
 import type { SpentOutput } from '@kasgres/state';
@@ -65,7 +66,12 @@ interface Portion extends Completed {
 
 const NONE: Completed = { scripts: [], outputs: [] };
 
-export async function resolveLateInputs(client: ClientBase, batch: OfBatch): Promise<Completed> {
+/** @param isCutting is called when the transaction has locked the checkpoint */
+export async function resolveLateInputs(
+  client: ClientBase,
+  batch: OfBatch,
+  isCutting: () => boolean = () => false,
+): Promise<Completed> {
   // No EXISTS, which would ignore the order: it makes Postgres use the index, regardless of what it
   // expects to find.
   const { rows } = await client.query<{ unresolved: boolean | null; late: boolean }>(
@@ -76,6 +82,7 @@ export async function resolveLateInputs(client: ClientBase, batch: OfBatch): Pro
   const noted = rows[0]?.unresolved === true ? await noteLateTransactions(client, batch) : 0;
   if (noted === 0 && rows[0]?.late !== true) return NONE;
   const accepted = await completeAccepted(client, batch.accepted);
+  if (isCutting()) return accepted;
   const portion = await completePortion(client, INPUTS_PER_BATCH + batch.written);
   return { scripts: [...accepted.scripts, ...portion.scripts], outputs: [...accepted.outputs, ...portion.outputs] };
 }

@@ -18,7 +18,8 @@ import {
   countRemovedCopies,
   forgetOutputs,
   type PreparedCut,
-  readNextKeys,
+  readUnchecked,
+  spendsRemoved,
   type UtxoSum,
 } from './prepared-cut.ts';
 import {
@@ -52,12 +53,14 @@ export async function prepareCut(
   { finalityDepth }: Pick<Network, 'finalityDepth'>,
 ): Promise<PreparedCut> {
   await client.query(`set local work_mem = '${WORK_MEMORY}'`);
-  const unchecked = await readNextKeys(client);
+  const unchecked = await readUnchecked(client);
   const bound = firstKeyOf(cut.generation);
   const border = await findBorder(client, cut, bound, finalityDepth);
   await findBlocks(client, cut, bound, border);
   await findTransactions(client, bound);
-  await client.query('create temporary table cut_copies (transaction_id bigint, blocks bigint) on commit drop');
+  await client.query(
+    'create temporary table cut_copies (transaction_id bigint primary key, blocks bigint) on commit drop',
+  );
   await countRemovedCopies(
     client,
     bound,
@@ -129,6 +132,15 @@ async function forgetRemovedCopies(client: ClientBase): Promise<void> {
   );
 }
 
+/** Deletes rows of outputs that a cut has removed. Nobody reads these, and nothing waits for it. */
+export async function forgetContested(client: ClientBase): Promise<void> {
+  await client.query(
+    `delete from contested_outputs c
+      where not exists (select from transactions t where t.id = c.transaction_id)
+        and not exists (select from pre_bootstrap_transactions e where e.id = c.transaction_id)`,
+  );
+}
+
 /**
  * `pre_bootstrap_transactions` keeps the ones that are still needed to name removed outputs until
  * `forgetSpentOutputs`. A bootstrap block above the first chain block is that of a gap: its set may
@@ -168,14 +180,17 @@ async function forgetSpentOutputs(client: ClientBase, cut: CutPoint, bound: numb
        script_id bigint, is_named boolean, is_new boolean) on commit drop`,
   );
   await client.query('create index on cut_lost (transaction_id)');
+  await client.query('create index on cut_lost (previous_transaction_id)');
+  await client.query('create index on cut_lost (is_new) where is_new');
+  const isLost = spendsRemoved(bound);
   await client.query('create temporary table cut_unnamed (id bigint primary key, transaction_id bytea) on commit drop');
   await forgetOutputs(client, cut, [
     `transaction_inputs i
       where i.previous_transaction_id < ${bound} and i.transaction_id >= ${bound}
-        and i.previous_transaction_id not in (select id from cut_kept_transactions)
+        and ${isLost}
         and i.transaction_id not in (select id from cut_removed_transactions)`,
     `cut_kept_transactions kept join transaction_inputs i on i.transaction_id = kept.id
-      where i.previous_transaction_id is not null and not ${stays('transactions', 'i.previous_transaction_id', bound)}`,
+      where ${isLost}`,
     `cut_removed_transactions removed join transaction_inputs i on i.previous_transaction_id = removed.id
       where ${stays('transactions', 'i.transaction_id', bound)}`,
   ]);

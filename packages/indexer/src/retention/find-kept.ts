@@ -90,7 +90,7 @@ export async function findReferences(client: ClientBase, bound: number, border: 
   await client.query('create temporary table cut_references (id bigint primary key) on commit drop');
   await client.query(
     `insert into cut_references
-     select id from (
+     select named.id from (
        select parent_id as id from block_parents
         where parent_id < $1 and block_id >= $1
           and block_id not in (select id from cut_removed_blocks)
@@ -105,7 +105,7 @@ export async function findReferences(client: ClientBase, bound: number, border: 
         cross join lateral unnest(b.selected_parent_id || b.merge_set_blues || b.merge_set_reds) named (id)
         where b.blue_score between $2 and $3 and ${stays('blocks', 'b.id', bound)}
           and named.id is not null) named
-      where not ${stays('blocks', 'id', bound)}`,
+      where not ${stays('blocks', 'named.id', bound)}`,
     [bound, border.from, border.to],
   );
   await client.query('delete from pre_bootstrap_blocks where id not in (select id from cut_references)');
@@ -140,9 +140,12 @@ export async function findRemovedChainBlocks(
 }
 
 /**
- * Whether a block or transaction stays. `cut_kept_…` has the ones below the bound, `cut_removed_…`
- * those from the bound on.
+ * Whether a block or transaction, whose key is not null, stays. `cut_kept_…` has the ones below the
+ * bound, `cut_removed_…` those from the bound on. `offset 0` makes Postgres look one up by its key:
+ * anybody can mine old transactions again, so that any number of them is kept.
  */
 export const stays = (kind: 'blocks' | 'transactions', id: string, bound: number): string =>
-  `(case when ${id} >= ${bound} then ${id} not in (select id from cut_removed_${kind})
-    else ${id} in (select id from cut_kept_${kind}) end)`;
+  `(case when ${id} >= ${bound} then not exists (
+      select from cut_removed_${kind} removed where removed.id = ${id} offset 0)
+    else exists (
+      select from cut_kept_${kind} kept where kept.id = ${id} offset 0) end)`;

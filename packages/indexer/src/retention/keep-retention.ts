@@ -7,7 +7,7 @@ import { type Network, toHex } from '@kasgres/kaspa';
 import { FatalError, type Logger, sleep } from '@kasgres/runtime';
 import type { ClientBase } from 'pg';
 import type { Metrics } from '../metrics.ts';
-import { completeCut, prepareCut } from './cut.ts';
+import { completeCut, forgetContested, prepareCut } from './cut.ts';
 import { catchUp } from './prepared-cut.ts';
 import { type CutPoint, findCutPoint } from './cut-point.ts';
 import { stageNextBootstrap } from './next-bootstrap.ts';
@@ -47,6 +47,7 @@ interface PendingCut {
 export class RetentionKeeper {
   readonly #dependencies: RetentionDependencies;
   #pending: PendingCut | undefined;
+  #isCutting = false;
 
   constructor(dependencies: RetentionDependencies) {
     this.#dependencies = dependencies;
@@ -55,6 +56,11 @@ export class RetentionKeeper {
   /** Whether `completeCut` has something to do. */
   get isReady(): boolean {
     return this.#pending !== undefined;
+  }
+
+  /** Whether a transaction holds locks on rows below the cut and on what refers to them. */
+  get isCutting(): boolean {
+    return this.#isCutting;
   }
 
   /**
@@ -116,6 +122,7 @@ export class RetentionKeeper {
     const seconds = Math.round((performance.now() - startedAt) / 1_000);
     log.info({ ...fields, seconds }, 'removed the rows before a block');
     await this.#drop();
+    await forgetContested(client);
   }
 
   async #drop(): Promise<void> {
@@ -127,8 +134,11 @@ export class RetentionKeeper {
   /** @returns false if it must be prepared again */
   async #cut(cut: CutPoint, signal: AbortSignal): Promise<boolean> {
     const { client, network, log } = this.#dependencies;
-    await client.query('begin');
+    this.#isCutting = true;
     try {
+      // The batch that is being written may not know yet.
+      await client.query('select from checkpoint for update');
+      await client.query('begin');
       const prepared = await prepareCut(client, cut, network);
       for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt += 1) {
         // Leaves little to add between two batches.
@@ -149,6 +159,8 @@ export class RetentionKeeper {
     } catch (error) {
       await client.query('rollback').catch(() => undefined);
       throw error;
+    } finally {
+      this.#isCutting = false;
     }
   }
 

@@ -5,6 +5,7 @@
  * - `cut_more`: the transactions that are copied now,
  * - `cut_copies`: how many removed blocks contain a transaction that stays,
  * - `cut_lost`: inputs whose output is no longer known, with the output,
+ * - `cut_unsettled`: copied transactions whose accepted variant is not known yet,
  * - `cut_unnamed`: transactions that lost their row in `pre_bootstrap_transactions`.
  */
 import type { ClientBase } from 'pg';
@@ -15,21 +16,28 @@ import { BLOCK_TABLES, keptPartition, TRANSACTION_TABLES } from './partitions.ts
 
 export interface PreparedCut {
   cut: CutPoint;
-  /** Rows from these keys on were written since `catchUp` read them. */
-  unchecked: NextKeys;
+  /** Tells which rows were written since `catchUp` read them. */
+  unchecked: Unchecked;
   /** The UTXO set of the new bootstrap block: its size, and the sum of it in sompi. */
   utxos: UtxoSum;
 }
 
-export interface NextKeys {
+interface Unchecked {
+  /** Rows from these two keys on. */
   block: bigint;
   transaction: bigint;
+  /** Acceptance above this chain block, which is far enough below the sink that it stays. */
+  chainIndex: number;
+  chainBlock: bigint;
 }
 
 export interface UtxoSum {
   count: bigint;
   sompi: bigint;
 }
+
+/** Nodes remove some ten chain blocks at most, unless their network splits. */
+const REORG_DEPTH = 100;
 
 /**
  * Adds what batches have written since the last call. Miners can carry any old transaction again in
@@ -39,8 +47,8 @@ export interface UtxoSum {
  */
 export async function catchUp(client: ClientBase, prepared: PreparedCut): Promise<'current' | 'outdated'> {
   const { cut, unchecked } = prepared;
-  const next = await readNextKeys(client);
-  if (await refersToDeleted(client, prepared)) return 'outdated';
+  const next = await readUnchecked(client);
+  if (await isOutdated(client, prepared)) return 'outdated';
   const bound = firstKeyOf(cut.generation);
   if ((await findMore(client, prepared)) > 0) {
     await client.query('delete from cut_copies copies using cut_more more where copies.transaction_id = more.id');
@@ -50,61 +58,72 @@ export async function catchUp(client: ClientBase, prepared: PreparedCut): Promis
   }
   await forgetOutputs(client, cut, [
     `transaction_inputs i
-      where i.transaction_id >= ${unchecked.transaction} and not ${stays('transactions', 'i.previous_transaction_id', bound)}`,
+      where i.transaction_id >= ${unchecked.transaction} and ${spendsRemoved(bound)}`,
     `cut_more more join transaction_inputs i on i.transaction_id = more.id
-      where i.previous_transaction_id is not null and not ${stays('transactions', 'i.previous_transaction_id', bound)}`,
+      where ${spendsRemoved(bound)}`,
   ]);
   prepared.unchecked = next;
   return 'current';
 }
 
-export async function readNextKeys(client: ClientBase): Promise<NextKeys> {
-  const { rows } = await client.query<NextKeys>(
-    'select next_block_id as block, next_transaction_id as transaction from checkpoint',
+/** Whether an input `i` spends an output of a known transaction that the cut removes. */
+export const spendsRemoved = (bound: number): string =>
+  `i.previous_transaction_id is not null and not ${stays('transactions', 'i.previous_transaction_id', bound)}`;
+
+export async function readUnchecked(client: ClientBase): Promise<Unchecked> {
+  const { rows } = await client.query<Unchecked>(
+    `select p.next_block_id as block, p.next_transaction_id as transaction,
+       c.index::float8 as "chainIndex", c.block_id as "chainBlock"
+       from checkpoint p
+       join chain_blocks c on c.index = greatest(p.chain_index - ${REORG_DEPTH},
+         (select min(index) from chain_blocks))`,
   );
   if (rows[0] === undefined) throw new Error('there is no checkpoint');
   return rows[0];
 }
 
-async function refersToDeleted(client: ClientBase, { cut, unchecked }: PreparedCut): Promise<boolean> {
+/** Whether a deep reorg happened, or rows refer to what the cut has deleted already. */
+async function isOutdated(client: ClientBase, { cut, unchecked }: PreparedCut): Promise<boolean> {
   const bound = firstKeyOf(cut.generation);
-  const { rows } = await client.query<{ refers: boolean }>(
-    `select exists (
+  const { rows } = await client.query<{ outdated: boolean }>(
+    `select not exists (
+         select from chain_blocks where index = $2 and block_id = $3)
+       or exists (
          select from block_transactions
           where block_id >= $1 and transaction_id in (select id from cut_removed_transactions))
        or exists (
          select from block_parents
           where block_id >= $1 and not ${stays('blocks', 'parent_id', bound)}
-            and parent_id not in (select id from pre_bootstrap_blocks)) as refers`,
-    [unchecked.block],
+            and parent_id not in (select id from pre_bootstrap_blocks)) as outdated`,
+    [unchecked.block, unchecked.chainIndex, unchecked.chainBlock],
   );
-  return rows[0]?.refers === true;
+  return rows[0]?.outdated === true;
 }
 
 /**
  * Finds older transactions that new blocks carry, perhaps in new variants, and kept ones whose
- * acceptance has changed, or whose late inputs have been completed.
+ * acceptance may have changed: never by comparing all of them, which batches would wait for. Late
+ * inputs are completed meanwhile for transactions that are accepted only (late-inputs.ts).
  */
 async function findMore(client: ClientBase, { cut, unchecked }: PreparedCut): Promise<number> {
-  const kept = (table: keyof typeof TRANSACTION_TABLES): string => keptPartition(table, cut.generation);
   await client.query('truncate cut_more');
   const { rowCount } = await client.query(
     `insert into cut_more
      select transaction_id from block_transactions where block_id >= $1 and transaction_id < $2
      union
-     select kept.id from ${kept('transactions')} kept join transactions t using (id)
-      where (kept.accepting_index, kept.accepted_variant) is distinct from (
-        case when t.accepting_index > $3 then t.accepting_index end,
-        case when t.accepting_index > $3 then t.accepted_variant end)
-     union
-     select kept.transaction_id from ${kept('transaction_inputs')} kept
-       join transaction_inputs i using (transaction_id, index)
-      where kept.amount is null and i.amount is not null
-        and not exists (
-          select from cut_lost lost
-           where lost.transaction_id = kept.transaction_id and lost.index = kept.index)`,
-    [unchecked.block, firstKeyOf(cut.generation), cut.chainIndex],
+     select changed.id from (
+         select unnest(accepted_transactions) as id from chain_blocks where index > $3
+         union all
+         select unnest(accepted_transactions) from removed_chain_blocks where block_id > $4
+         union all
+         select t.id from cut_unsettled join transactions t using (id)
+          where t.accepted_variant is not null) changed
+      where changed.id < $2
+        and exists (
+          select from cut_kept_transactions kept where kept.id = changed.id offset 0)`,
+    [unchecked.block, firstKeyOf(cut.generation), unchecked.chainIndex, unchecked.chainBlock],
   );
+  await client.query('analyze cut_more');
   await client.query('insert into cut_kept_transactions select id from cut_more on conflict do nothing');
   return rowCount ?? 0;
 }
@@ -134,17 +153,24 @@ export async function copyKept(client: ClientBase, cut: CutPoint): Promise<void>
   }
   for (const [table, key] of Object.entries(BLOCK_TABLES)) await copyRows(client, cut, table, key, 'cut_kept_blocks');
   await client.query('create temporary table cut_more on commit drop as table cut_kept_transactions');
+  await client.query('create temporary table cut_unsettled (id bigint primary key) on commit drop');
   await copyTransactions(client, cut);
   for (const { partition } of partitions) await client.query(`analyze ${partition}`);
 }
 
 /** Copies the transactions `cut_more`, again if they have been copied before. */
 async function copyTransactions(client: ClientBase, cut: CutPoint): Promise<void> {
+  const transactions = keptPartition('transactions', cut.generation);
   for (const [table, key] of Object.entries(TRANSACTION_TABLES)) await copyRows(client, cut, table, key, 'cut_more');
   await client.query(
-    `update ${keptPartition('transactions', cut.generation)} set accepting_index = null, accepted_variant = null
+    `update ${transactions} set accepting_index = null, accepted_variant = null
       where accepting_index <= $1 and id in (select id from cut_more)`,
     [cut.chainIndex],
+  );
+  await client.query('delete from cut_unsettled where id in (select id from cut_more)');
+  await client.query(
+    `insert into cut_unsettled select id from cut_more join ${transactions} t using (id)
+      where t.accepting_index is not null and t.accepted_variant is null`,
   );
 }
 
@@ -188,7 +214,8 @@ async function restoreOutputs(client: ClientBase, { generation }: CutPoint): Pro
          from ${lost} lost where i.transaction_id = lost.transaction_id and i.index = lost.index`,
     );
   }
-  await client.query('delete from cut_lost where is_new or transaction_id in (select id from cut_more)');
+  await client.query('delete from cut_lost where is_new');
+  await client.query('delete from cut_lost where transaction_id in (select id from cut_more)');
 }
 
 /**

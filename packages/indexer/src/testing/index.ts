@@ -17,7 +17,7 @@ export { Preparer } from '../prepare/preparer.ts';
 export { Registry } from '../prepare/registry.ts';
 export { runIndexerProgram } from '../program.ts';
 export { findCutPoint } from '../retention/cut-point.ts';
-export { completeCut, prepareCut } from '../retention/cut.ts';
+export { completeCut, forgetContested, prepareCut } from '../retention/cut.ts';
 export { catchUp } from '../retention/prepared-cut.ts';
 export { stageNextBootstrap } from '../retention/next-bootstrap.ts';
 export { BLOCK_TABLES, dropDetached, PARTITIONED_TABLES, TRANSACTION_TABLES } from '../retention/partitions.ts';
