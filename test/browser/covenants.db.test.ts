@@ -171,6 +171,15 @@ describe.skipIf(!hasChromium)('the explorer', () => {
     await expect.poll(() => page.locator('main').innerText()).toMatch(/Transactions[\s\S]*accepted/);
   });
 
+  test('a program that does not parse says from where on', async () => {
+    await useCovenantChain();
+    const { program } = respondWithCovenants(`/v1/programs/${IDS.program}`) as { program: object };
+    await page.route('**/v1/programs/*', (route) =>
+      route.fulfill({ json: { program: { ...program, template: null, length: 2, bytes: 'b94c' } } }),
+    );
+    await expectPage(`/programs/${IDS.program}`, /1 instruction\. From byte 1 on, it does not parse\./);
+  });
+
   test('a timeline shows what changed from state to state', async () => {
     await useCovenantChain();
     await expectPage(`/covenants/${IDS.covenant}`, /next_amount/);

@@ -1,7 +1,7 @@
 /**
  * The instructions of a program, with names of pushes, and those that differ within its template.
  */
-import { type Instruction, instructions, pushesOf } from '@kasgres/programs/script';
+import { type Instruction, instructions, pushesOf, shapeOf } from '@kasgres/programs/script';
 import { useLocation } from 'preact-iso';
 import { useMemo } from 'preact/hooks';
 import { Card, Tabs, useHref } from '../components/page.tsx';
@@ -36,6 +36,7 @@ function rowsOf(bytes: Uint8Array): Row[] {
 export function DisassemblyCard({ hash, bytes, template }: DisassemblyProps) {
   const { query } = useLocation();
   const rows = useMemo(() => rowsOf(bytes), [bytes]);
+  const { malformedAt } = useMemo(() => shapeOf(bytes), [bytes]);
   const siblings = useResource(`siblings of ${hash}`, async (client) => {
     if (template === null) return { names: [], others: [] };
     const [known, others] = await Promise.all([loadTemplate(template), loadSiblings(client, template, hash)]);
@@ -54,10 +55,12 @@ export function DisassemblyCard({ hash, bytes, template }: DisassemblyProps) {
   return (
     <Card title="Instructions" aside={<Tabs label="Instructions" parameter="show" tabs={VIEWS} current={view} />}>
       <p class="muted">
-        {formatCount(rows.length)} instructions.{' '}
-        {others.length > 0
-          ? `Marked pushes differ in ${others.length === 1 ? 'another program' : `${others.length} other programs`} of the template: they are state or arguments.`
-          : siblings.data !== undefined && 'No other program of its template was found to compare it with.'}
+        {formatCount(rows.length)} {rows.length === 1 ? 'instruction' : 'instructions'}.{' '}
+        {malformedAt !== undefined
+          ? `From byte ${formatCount(malformedAt)} on, it does not parse.`
+          : others.length > 0
+            ? `Marked pushes differ in ${others.length === 1 ? 'another program' : `${others.length} other programs`} of the template: they are state or arguments.`
+            : siblings.data !== undefined && 'No other program of its template was found to compare it with.'}
         {names.size > 0 && ' Names of pushes are claims of a file of names.'}
       </p>
       {shown.length === 0 ? (
