@@ -1016,9 +1016,7 @@ comment on column balance_changes.hour is 'Hours since 1970 (UTC), by chain_time
 comment on column balance_changes.change is 'Sum of the net changes by transactions accepted in '
   'that hour, sompi.';
 
--- Not in the WAL: without it, which is how a crash leaves it, a reorg computes the same from the
--- rows of the chain.
-create unlogged table seen_before (
+create table seen_before (
   chain_index bigint not null,
   script_ids bigint[] not null,
   last_seen bigint[] not null,

@@ -23,6 +23,14 @@ afterAll(async () => {
   await harness.close();
 });
 
+/** Returns the first chain block whose removal restores when its scripts were last seen. */
+async function firstRestorable(): Promise<number | null | undefined> {
+  const { rows } = await harness.database.pool.query<{ first: number | null }>(
+    'select min(chain_index)::integer as first from seen_before',
+  );
+  return rows[0]?.first;
+}
+
 const ENDS: [string, (postgres: OwnPostgres) => Promise<void>][] = [
   ['stopped fast', (postgres) => postgres.stop('fast')],
   ['stopped immediately', (postgres) => postgres.stop('immediate')],
@@ -33,6 +41,10 @@ describe.each(ENDS)('the indexer and the API recover when Postgres is %s', (_, e
   test('while the chain grows', async () => {
     const indexer = follow(harness);
     await atRest(harness.database, harness.node, indexer);
+    growChain(harness);
+    await atRest(harness.database, harness.node, indexer);
+    const first = await firstRestorable();
+    expect(first).toEqual(expect.any(Number));
     const statusOfSink = async (): Promise<number> => (await api.request('/v1/rpc/getSink')).status;
     await mineWhile(
       harness,
@@ -43,6 +55,7 @@ describe.each(ENDS)('the indexer and the API recover when Postgres is %s', (_, e
       })(),
     );
     await expectRecovery(harness, indexer, api);
+    expect(await firstRestorable()).toBe(first);
   });
 
   test.each([
