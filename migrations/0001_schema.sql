@@ -1615,6 +1615,28 @@ comment on column programs.hash is 'BLAKE2b-256 of its bytes, to which a P2SH sc
 comment on column programs.kcc_template is 'Template hash of KCC-1, where a file of names says '
   'which pushes are the state; else null.';
 
+create table possible_reveals (
+  transaction_id bigint not null,
+  index integer not null,
+  variant integer not null,
+  length integer not null,
+  uses smallint not null,
+  hash bytea not null,
+  template bytea,
+  kcc_template bytea
+);
+comment on table possible_reveals is 'Programs that inputs of accepted transactions may reveal, as '
+  'a first catch-up saw them. Its end computes programs from these rows. Empty after it.';
+comment on column possible_reveals.transaction_id is 'transactions.id.';
+comment on column possible_reveals.index is 'Position of the input, from 0.';
+comment on column possible_reveals.variant is 'The variant of the transaction that was accepted.';
+comment on column possible_reveals.length is 'Length of the program, bytes.';
+comment on column possible_reveals.uses is 'As programs.uses.';
+comment on column possible_reveals.hash is 'BLAKE2b-256 of the program.';
+comment on column possible_reveals.template is 'As program_templates.template. Null if the program '
+  'does not parse.';
+comment on column possible_reveals.kcc_template is 'As programs.kcc_template.';
+
 create table program_use_hours (
   hour integer not null,
   use smallint not null,

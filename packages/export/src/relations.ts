@@ -212,6 +212,7 @@ export const TABLES: Readonly<Record<string, Relation>> = {
   utxo_set_load: left('it belongs to a pending bootstrap'),
   loaded_utxos: left('it belongs to a pending bootstrap'),
   accepted_deltas: left('it is empty but for the end of the first catch-up'),
+  possible_reveals: left('it is empty but for the first catch-up'),
   api_keys: left('it belongs to the API, not the chain'),
   api_key_usage: left('it belongs to the API, not the chain'),
   analysts: left('it belongs to access control, not the chain'),

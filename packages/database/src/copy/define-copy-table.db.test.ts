@@ -146,5 +146,6 @@ export const NONE_SWAPPABLE: {
   scripts: true,
   transaction_inputs: true,
   transaction_outputs: true,
+  possible_reveals: true,
   unmerged_touches: true,
 };

@@ -145,6 +145,16 @@ export const BATCH_TABLES = {
     covenant_authorizing_input: nullable(integer),
     covenant_id: nullable(bytea),
   }),
+  possible_reveals: defineCopyTable('possible_reveals', {
+    transaction_id: transactionKey,
+    index: integer,
+    variant: integer,
+    length: integer,
+    uses: smallint,
+    hash: bytea,
+    template: nullable(bytea),
+    kcc_template: nullable(bytea),
+  }),
   unmerged_touches: defineCopyTable('unmerged_touches', { block_id: blockKey, script_ids: scriptKeys }),
 } as const;
 

@@ -1443,6 +1443,41 @@ export interface PendingTagFlags {
   script_id: bigint;
 }
 
+export interface PossibleReveals {
+  /**
+   * BLAKE2b-256 of the program.
+   */
+  hash: Buffer;
+  /**
+   * Position of the input, from 0.
+   */
+  index: number;
+  /**
+   * As programs.kcc_template.
+   */
+  kcc_template: Buffer | null;
+  /**
+   * Length of the program, bytes.
+   */
+  length: number;
+  /**
+   * As program_templates.template. Null if the program does not parse.
+   */
+  template: Buffer | null;
+  /**
+   * transactions.id.
+   */
+  transaction_id: bigint;
+  /**
+   * As programs.uses.
+   */
+  uses: number;
+  /**
+   * The variant of the transaction that was accepted.
+   */
+  variant: number;
+}
+
 export interface PreBootstrapBlocks {
   /**
    * Block hash, 32 bytes.
@@ -2281,6 +2316,7 @@ export interface DB {
   next_bootstrap_spent: NextBootstrapSpent;
   notification_secret: NotificationSecret;
   pending_tag_flags: PendingTagFlags;
+  possible_reveals: PossibleReveals;
   pre_bootstrap_blocks: PreBootstrapBlocks;
   pre_bootstrap_times: PreBootstrapTimes;
   pre_bootstrap_transactions: PreBootstrapTransactions;

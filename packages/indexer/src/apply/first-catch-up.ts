@@ -114,7 +114,7 @@ export async function finishFirstCatchUp(
   });
   for (const worker of clients) await worker.query(`set work_mem = '${WORK_MEMORY}'`);
   await forEachInParallel(clients, rebuildSteps(candidates), (worker, rebuild) => rebuild(worker));
-  await client.query('truncate accepted_deltas');
+  await client.query('truncate accepted_deltas, possible_reveals');
   for (const worker of clients) await worker.query('reset work_mem');
   await forEachInParallel(clients, STATE_INDEXES, buildIndex);
   await forEachInParallel(clients, FILLED_TABLES, (worker, table) => worker.query(`analyze ${table}`));

@@ -42,6 +42,7 @@ export const CHAIN_TABLES = [
   'protocol_hours',
   'inscription_decoders',
   'accepted_deltas',
+  'possible_reveals',
   'seen_before',
   'bootstrap_utxos',
   'bootstrap_balances',

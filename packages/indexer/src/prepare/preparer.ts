@@ -103,7 +103,7 @@ export class Preparer {
     }
     const touched: Touched | undefined = from.firstCatchUp ? undefined : new Map();
     const resolved = await this.#writeTransactions(seen, acceptances, { touched, yieldToEventLoop });
-    if (this.#candidates !== undefined) findCandidates(this.#candidates, acceptances);
+    if (this.#candidates !== undefined) findCandidates(this.#candidates, acceptances, seen.rows);
     const known = { registry: this.#registry, seen, resolved };
     let state: StateChanges | undefined;
     if (touched === undefined) checkInputs(acceptances, known);
@@ -293,9 +293,13 @@ export class Preparer {
 }
 
 /** A transaction whose accepted variant becomes known later is one of them from the beginning. */
-function findCandidates(candidates: CandidateTransactions, acceptances: readonly Acceptance[]): void {
+function findCandidates(
+  candidates: CandidateTransactions,
+  acceptances: readonly Acceptance[],
+  rows: Seen['rows'],
+): void {
   for (const { key, transaction, acceptedVariant } of acceptances) {
-    candidates.see(key, transaction, acceptedVariant !== null);
+    candidates.see(key, transaction, acceptedVariant, rows);
   }
 }
 

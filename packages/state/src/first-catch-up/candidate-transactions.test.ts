@@ -1,4 +1,5 @@
-import type { Transaction } from '@kasgres/kaspa';
+import type { BatchRow } from '@kasgres/database';
+import { blake2b256, type Transaction } from '@kasgres/kaspa';
 import { expect, test } from 'vitest';
 import { CandidateTransactions } from './candidate-transactions.ts';
 
@@ -40,55 +41,71 @@ function transaction({
   } as unknown as Content;
 }
 
-const keysOf = ({ revealing, stating }: CandidateTransactions): number[][] =>
-  [revealing, stating].map((keys) => [...keys.pages(100)].flat());
-const flagsOf = ({ hasCovenants, hasBarePrograms }: CandidateTransactions): boolean[] => [
-  hasCovenants,
-  hasBarePrograms,
-];
+/** Returns what was seen of transactions with the keys 1, 2, …, in their order. */
+function see(
+  contents: readonly (Content | { content: Content; variant: number | null })[],
+  startsWithUtxos = false,
+): { flags: boolean[]; unsettled: number[]; stating: number[]; reveals: BatchRow<'possible_reveals'>[] } {
+  const candidates = new CandidateTransactions(startsWithUtxos);
+  const reveals: BatchRow<'possible_reveals'>[] = [];
+  const rows = { possible_reveals: { write: (row: BatchRow<'possible_reveals'>) => void reveals.push(row) } };
+  for (const [index, given] of contents.entries()) {
+    const { content, variant } = 'content' in given ? given : { content: given, variant: 0 };
+    candidates.see(index + 1, content, variant, rows as never);
+  }
+  const { hasCovenants, hasBarePrograms, unsettled, stating } = candidates;
+  const [unsettledKeys = [], statingKeys = []] = [unsettled, stating].map((keys) => [...keys.pages(100)].flat());
+  return { flags: [hasCovenants, hasBarePrograms], unsettled: unsettledKeys, stating: statingKeys, reveals };
+}
+
+const keysOf = (reveals: readonly BatchRow<'possible_reveals'>[]): number[] =>
+  reveals.map(({ transaction_id: key }) => key);
 
 test('a chain of payments has no candidates', () => {
-  const candidates = new CandidateTransactions(false);
-  candidates.see(1, transaction({}), true);
-  candidates.see(2, transaction({ signatureScript: reveal(PLAIN) }), true);
-  candidates.see(3, transaction({ payload: bytes('00ff') }), true);
-  expect(flagsOf(candidates)).toEqual([false, false]);
-  expect(keysOf(candidates)).toEqual([[], []]);
+  const seen = see([
+    transaction({}),
+    transaction({ signatureScript: reveal(PLAIN) }),
+    transaction({ payload: bytes('00ff') }),
+  ]);
+  expect(seen).toEqual({ flags: [false, false], unsettled: [], stating: [], reveals: [] });
 });
 
 test('finds notable programs, payloads that state an operation, and variants that are not known', () => {
-  const candidates = new CandidateTransactions(false);
-  candidates.see(1, transaction({ signatureScript: reveal(NOTABLE) }), true);
-  candidates.see(2, transaction({ payload: MESSAGE }), true);
-  candidates.see(3, transaction({}), false);
-  candidates.see(4, { ...transaction({ payload: MESSAGE }), inputs: [] }, true);
-  candidates.see(5, transaction({ signatureScript: reveal(ENVELOPE) }), true);
-  expect(keysOf(candidates)).toEqual([
-    [1, 3, 5],
-    [2, 3, 5],
+  const { unsettled, stating, reveals } = see([
+    { content: transaction({ signatureScript: reveal(NOTABLE) }), variant: 3 },
+    transaction({ payload: MESSAGE }),
+    { content: transaction({ signatureScript: reveal(NOTABLE) }), variant: null },
+    { ...transaction({ payload: MESSAGE }), inputs: [] },
+    transaction({ signatureScript: reveal(ENVELOPE) }),
+  ]);
+  expect([unsettled, stating]).toEqual([[3], [2, 3, 5]]);
+  expect(reveals).toMatchObject([
+    {
+      transaction_id: 1,
+      index: 0,
+      variant: 3,
+      length: 3,
+      uses: 1,
+      hash: blake2b256(bytes(NOTABLE)),
+      template: blake2b256(bytes('b30087')),
+      kcc_template: null,
+    },
   ]);
 });
 
 test('every program counts once there are covenants', () => {
-  const candidates = new CandidateTransactions(false);
-  candidates.see(1, transaction({ signatureScript: reveal(PLAIN) }), true);
-  candidates.see(2, transaction({ covenantId: new Uint8Array(32) }), true);
-  candidates.see(3, transaction({ signatureScript: reveal(PLAIN) }), true);
-  candidates.see(4, transaction({}), true);
-  expect(keysOf(candidates)).toEqual([[3], []]);
+  const { reveals } = see([
+    transaction({ signatureScript: reveal(PLAIN) }),
+    transaction({ covenantId: new Uint8Array(32) }),
+    transaction({ signatureScript: reveal(PLAIN) }),
+    transaction({}),
+  ]);
+  expect(keysOf(reveals)).toEqual([3]);
 });
 
 test('there may be bare programs, and anything in a UTXO set', () => {
-  const bare = new CandidateTransactions(false);
-  bare.see(1, transaction({ script: bytes(NOTABLE) }), true);
-  expect([flagsOf(bare), keysOf(bare)]).toEqual([
-    [false, true],
-    [[], []],
-  ]);
-  const started = new CandidateTransactions(true);
-  started.see(1, transaction({ signatureScript: reveal(PLAIN) }), true);
-  expect([flagsOf(started), keysOf(started)]).toEqual([
-    [true, true],
-    [[1], []],
-  ]);
+  const bare = see([transaction({ script: bytes(NOTABLE) })]);
+  expect([bare.flags, keysOf(bare.reveals)]).toEqual([[false, true], []]);
+  const started = see([transaction({ signatureScript: reveal(PLAIN) })], true);
+  expect([started.flags, keysOf(started.reveals)]).toEqual([[true, true], [1]]);
 });

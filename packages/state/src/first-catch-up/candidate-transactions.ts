@@ -1,7 +1,8 @@
-/** Which accepted transactions the end of a first catch-up has to read again. */
-import type { TransactionKey } from '@kasgres/database';
+/** Notes what the end of a first catch-up would otherwise search in all rows. */
+import type { BatchRows, TransactionKey } from '@kasgres/database';
 import type { Transaction } from '@kasgres/kaspa';
-import { bareProgram, decodePayload, possibleProgram, readEnvelope, usesOf } from '@kasgres/programs';
+import { bareProgram, decodePayload, describeProgram, possibleProgram, readEnvelope, usesOf } from '@kasgres/programs';
+import { knownKccTemplate } from '../programs/kcc-template.ts';
 import { isPublicKeyScript } from '../programs/public-key-script.ts';
 import { KeySet } from './key-set.ts';
 
@@ -11,8 +12,8 @@ import { KeySet } from './key-set.ts';
  * each acceptance, in the order of the chain; those of chain blocks that are removed may stay.
  */
 export class CandidateTransactions {
-  /** Those that may reveal a program that is kept. */
-  readonly revealing = new KeySet();
+  /** Those whose accepted variant is not known: what they reveal is read at the end. */
+  readonly unsettled = new KeySet();
   /** Those that may state an operation of a protocol. */
   readonly stating = new KeySet();
   /** Whether there may be covenants. */
@@ -26,8 +27,16 @@ export class CandidateTransactions {
     this.hasBarePrograms = startsWithUtxos;
   }
 
-  /** @param isKnown whether it is known that the chain accepted this variant of the transaction */
-  see(key: TransactionKey, transaction: Pick<Transaction, 'inputs' | 'outputs' | 'payload'>, isKnown: boolean): void {
+  /**
+   * @param variant the accepted one; null if it is not known
+   * @param rows gets what the transaction may reveal
+   */
+  see(
+    key: TransactionKey,
+    transaction: Pick<Transaction, 'inputs' | 'outputs' | 'payload'>,
+    variant: number | null,
+    rows: Pick<BatchRows, 'possible_reveals'>,
+  ): void {
     for (const { covenant, scriptPublicKey } of transaction.outputs) {
       if (covenant !== undefined) this.hasCovenants = true;
       if (isPublicKeyScript(scriptPublicKey.script) || this.hasBarePrograms) continue;
@@ -35,15 +44,26 @@ export class CandidateTransactions {
     }
     // A coinbase reveals and states nothing.
     if (transaction.inputs.length === 0) return;
-    if (!isKnown) this.revealing.add(key);
-    if (!isKnown || decodePayload(transaction.payload) !== undefined) this.stating.add(key);
-    for (const { signatureScript } of transaction.inputs) {
+    if (variant === null) this.unsettled.add(key);
+    if (variant === null || decodePayload(transaction.payload) !== undefined) this.stating.add(key);
+    for (const [index, { signatureScript }] of transaction.inputs.entries()) {
       const program = possibleProgram(signatureScript);
       if (program === undefined) continue;
-      const hasEnvelope = readEnvelope(program) !== undefined;
-      if (hasEnvelope) this.stating.add(key);
+      if (readEnvelope(program) !== undefined) this.stating.add(key);
       // Other programs are kept if the input spends a covenant, which an output before it created.
-      if (hasEnvelope || this.hasCovenants || usesOf(program) !== 0) this.revealing.add(key);
+      if (variant === null || !(this.hasCovenants || usesOf(program) !== 0)) continue;
+      const { hash, template = null, length, uses } = describeProgram(program);
+      const kccTemplate = template === null ? null : (knownKccTemplate(program, template) ?? null);
+      rows.possible_reveals.write({
+        transaction_id: key,
+        index,
+        variant,
+        length,
+        uses,
+        hash,
+        template,
+        kcc_template: kccTemplate,
+      });
     }
   }
 }
