@@ -83,3 +83,25 @@ test('a contested output costs the same however many transactions claim to spend
   );
   expect(spent.rows).toEqual([7, 8].map((index) => ({ index, spender_id: ACCEPTED })));
 });
+
+test('after a gap, the latest of two accepted spenders is kept', async () => {
+  const client = await openContested();
+  // Either order of keys.
+  const [low, between, high] = [FIRST_SPENDER, FIRST_SPENDER + 1, FIRST_SPENDER + 2];
+  for (const [earlier, later] of [
+    [low, between],
+    [high, between],
+  ]) {
+    await inTransaction(client, async () => {
+      await client.query('truncate contested_outputs');
+      await client.query('update transactions set accepting_index = null where accepting_index is not null');
+      await client.query(
+        'update transactions set accepting_index = case id when $1 then 3 else 5 end where id in ($1, $2)',
+        [earlier, later],
+      );
+    });
+    await findContested(client, { spending: [FIRST_SPENDER + SPENDERS - 1], outputs: [] });
+    const { rows } = await client.query('select distinct spender_id::integer as spender from contested_outputs');
+    expect(rows).toEqual([{ spender: later }]);
+  }
+});
