@@ -141,9 +141,6 @@ export async function failAtEach(
       await untilOneWaits(harness, step);
       if (next !== undefined) await holdAt(harness, next);
       await fail(harness, step);
-      // Some steps run in parallel: a lost session of this attempt would hold the locks of the next
-      // step for half a minute.
-      if (next !== undefined) await endWaitingSession(harness, next);
       await release(harness, step);
     };
     try {
