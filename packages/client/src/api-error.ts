@@ -21,10 +21,15 @@ export class ApiError extends Error {
     super(envelope?.message ?? `${status} ${statusText}`.trimEnd());
     this.status = status;
     this.details = envelope?.details ?? [];
-    const seconds = headers.get('retry-after');
-    this.retryAfterSeconds = seconds !== null && /^\d+$/.test(seconds) ? Number(seconds) : undefined;
+    this.retryAfterSeconds = readRetryAfter(headers);
     this.requestId = headers.get('x-request-id') ?? undefined;
   }
+}
+
+/** Returns the seconds of `retry-after`; undefined without it, or if it is a date. */
+export function readRetryAfter(headers: Headers): number | undefined {
+  const seconds = headers.get('retry-after');
+  return seconds !== null && /^\d+$/.test(seconds) ? Number(seconds) : undefined;
 }
 
 function isEnvelope(body: unknown): body is Schema<'Error'> {

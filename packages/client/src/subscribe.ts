@@ -3,7 +3,7 @@
  * is missed or seen by half.
  */
 
-import type { ErrorDetail } from './api-error.ts';
+import { type ErrorDetail, readRetryAfter } from './api-error.ts';
 import { keyHeader } from './key-header.ts';
 import type { Schema } from './operations.ts';
 import { sleep } from './sleep.ts';
@@ -165,8 +165,7 @@ async function connect(
   });
   const response = await fetch(request);
   if (response.ok && response.body !== null) return response.body;
-  const seconds = Number(response.headers.get('retry-after') ?? 0);
-  const retryAfterMs = seconds >= 0 ? Math.min(seconds * 1000, MAX_RETRY_AFTER_MS) : 0;
+  const retryAfterMs = Math.min((readRetryAfter(response.headers) ?? 0) * 1000, MAX_RETRY_AFTER_MS);
   throw refusal(await response.json().catch(() => ({})), response.status, retryAfterMs);
 }
 
