@@ -52,8 +52,7 @@ export class CandidateTransactions {
       if (readEnvelope(program) !== undefined) this.stating.add(key);
       // Other programs are kept if the input spends a covenant, which an output before it created.
       if (variant === null || !(this.hasCovenants || usesOf(program) !== 0)) continue;
-      const { hash, template = null, length, uses } = describeProgram(program);
-      const kccTemplate = template === null ? null : (knownKccTemplate(program, template) ?? null);
+      const { hash, template, length, uses } = describeProgram(program);
       rows.possible_reveals.write({
         transaction_id: key,
         index,
@@ -61,8 +60,8 @@ export class CandidateTransactions {
         length,
         uses,
         hash,
-        template,
-        kcc_template: kccTemplate,
+        template: template ?? null,
+        kcc_template: knownKccTemplate(program, template) ?? null,
       });
     }
   }
