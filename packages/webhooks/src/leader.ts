@@ -27,7 +27,6 @@ export async function whileLeading(options: LeaderOptions): Promise<void> {
     // over.
     ...clientConfig(databaseUrl, SERVER_KEEP_ALIVE),
     application_name: 'kasgres webhooks leader',
-    connectionTimeoutMillis: 10_000,
     keepAlive: true,
     keepAliveInitialDelayMillis: KEEP_ALIVE_MS,
   };

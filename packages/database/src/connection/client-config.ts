@@ -4,7 +4,7 @@
  */
 import { readFileSync } from 'node:fs';
 import { type DatabaseAddress, readDatabaseUrl } from '@kasgres/runtime';
-import type { ClientBase, ClientConfig } from 'pg';
+import type { ClientBase, ClientConfig, PoolClient } from 'pg';
 import pgpass, { type PasswordTarget } from 'pgpass';
 
 /**
@@ -46,16 +46,27 @@ export const SERVER_KEEP_ALIVE = {
 } as const;
 
 /**
- * For the option `onConnect` of a pool. Servers before Postgres 17 have no such limit, and refuse a
- * session that begins with its name.
+ * Returns the option `onConnect` of a pool. Servers before Postgres 17 have no such limit, and
+ * refuse a session that begins with its name.
+ * @param withinMs cuts a connection that does not respond by then: no other limit of the pool
+ * applies yet
  */
-export const liftTransactionTimeout = (async (client: ClientBase): Promise<void> => {
-  await client.query(
-    `select set_config('transaction_timeout', '0', false)
-     where current_setting('transaction_timeout', true) <> '0'`,
-  );
+export function liftTransactionTimeout(withinMs = 10_000): (client: ClientBase) => void {
+  const lift = async (client: ClientBase): Promise<void> => {
+    const { stream } = (client as PoolClient).connection;
+    const timer = setTimeout(() => stream.destroy(), withinMs);
+    try {
+      await client.query(
+        `select set_config('transaction_timeout', '0', false)
+         where current_setting('transaction_timeout', true) <> '0'`,
+      );
+    } finally {
+      clearTimeout(timer);
+    }
+  };
   // The pool waits for it, which the types of pg do not say.
-}) as (client: ClientBase) => void;
+  return lift as (client: ClientBase) => void;
+}
 
 /** @param settings override those that all programs have */
 export function clientConfig(url: string, settings: Readonly<Record<string, string>> = {}): ClientConfig {

@@ -1,3 +1,5 @@
+import { once } from 'node:events';
+import { type AddressInfo, connect as connectSocket, createServer } from 'node:net';
 import { sql } from 'kysely';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { connect } from './connect.ts';
@@ -73,6 +75,36 @@ test('a connection that stops responding fails its query, and is replaced', asyn
   expect((await pool.query<{ one: number }>('select 1 as one')).rows).toEqual([{ one: 1 }]);
   await close();
 });
+
+test.each([{ queryTimeoutMs: 300 }, { askAfterSilenceMs: 300, pipeline: true }, { pipeline: true }])(
+  'a new connection that stops responding fails its query, and is not waited for (%o)',
+  async (limits) => {
+    const { hostname, port } = new URL(database.url);
+    const server = createServer((socket) => {
+      const upstream = connectSocket(Number(port), hostname);
+      for (const each of [socket, upstream]) each.on('error', () => undefined);
+      socket.on('data', (data) => data.includes('transaction_timeout') || upstream.write(data));
+      socket.on('close', () => upstream.destroy());
+      upstream.pipe(socket);
+    }).listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const url = new URL(database.url);
+    url.host = `${hostname}:${(server.address() as AddressInfo).port}`;
+    const { pool, close } = connect({
+      url: url.toString(),
+      applicationName: 'silent at first',
+      connectTimeoutMs: 300,
+      ...limits,
+    });
+    const query = pool.query('select 1');
+    query.catch(() => undefined);
+    await once(server, 'connection');
+    const closed = close();
+    await expect(query).rejects.toSatisfy(isDatabaseUnavailable);
+    await closed;
+    server.close();
+  },
+);
 
 test('an idle connection is not timed out', async () => {
   const { pool, close } = connect({ url: database.url, max: 1, applicationName: 'idle', queryTimeoutMs: 300 });

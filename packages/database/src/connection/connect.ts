@@ -62,16 +62,17 @@ const KEEP_ALIVE_MS = 10_000;
 
 /** Opens no connection. The first query does, and fails if it cannot. */
 export function connect(options: ConnectOptions): Connection {
+  const { connectTimeoutMs = 10_000 } = options;
   const pool = new BoundedPool(options.maxWaiting, {
     ...clientConfig(options.url, { ...SERVER_KEEP_ALIVE, ...options.settings }),
     max: options.max ?? 10,
     application_name: options.applicationName,
-    connectionTimeoutMillis: options.connectTimeoutMs ?? 10_000,
+    connectionTimeoutMillis: connectTimeoutMs,
     pipeline: options.pipeline ?? false,
     keepAlive: true,
     keepAliveInitialDelayMillis: KEEP_ALIVE_MS,
     types: { getTypeParser },
-    onConnect: liftTransactionTimeout,
+    onConnect: liftTransactionTimeout(connectTimeoutMs),
     ...(options.statementTimeoutMs === undefined ? {} : { statement_timeout: options.statementTimeoutMs }),
     ...(options.askAfterSilenceMs === undefined ? {} : { verify: noteSession }),
   });

@@ -75,3 +75,20 @@ test('the signal ends the wait for a server that never responds', async () => {
   expect(losses).toEqual([]);
   server.close();
 });
+
+test('a statement to which the server never responds ends the session, and the signal the wait', async () => {
+  const closing = new AbortController();
+  const losses: string[] = [];
+  await holdSession({
+    config: { ...clientConfig(database.url), query_timeout: 300 },
+    signal: closing.signal,
+    use: async (client) => {
+      await client.query('select pg_sleep(30)');
+    },
+    onLost: (error) => {
+      losses.push(String(error));
+      closing.abort();
+    },
+  });
+  expect(losses).toEqual(['Error: Query read timeout']);
+});

@@ -3,8 +3,11 @@ import { Client, type ClientConfig } from 'pg';
 import { socketOf } from './lost-connections.ts';
 
 const REOPEN_MS = 1000;
+/** Connecting, closing, and each statement: a held session runs short ones only. */
+const RESPONSE_WITHIN_MS = 10_000;
 
 export interface SessionOptions {
+  /** Its time limits override those for connecting and for a statement. */
   config: ClientConfig;
   signal: AbortSignal;
   /**
@@ -32,7 +35,11 @@ export async function holdSession(options: SessionOptions): Promise<void> {
 }
 
 async function holdOnce({ config, signal, use }: SessionOptions): Promise<void> {
-  const client = new Client(config);
+  const client = new Client({
+    connectionTimeoutMillis: RESPONSE_WITHIN_MS,
+    query_timeout: RESPONSE_WITHIN_MS,
+    ...config,
+  });
   const lost = new AbortController();
   let failure: Error | undefined;
   client.on('error', (error) => {
@@ -49,6 +56,8 @@ async function holdOnce({ config, signal, use }: SessionOptions): Promise<void> 
     if (!signal.aborted) await use(client, AbortSignal.any([signal, lost.signal]));
   } finally {
     signal.removeEventListener('abort', stopConnecting);
+    const socket = socketOf(client);
+    socket.setTimeout(RESPONSE_WITHIN_MS, () => socket.destroy());
     await client.end().catch(() => undefined);
   }
   if (failure !== undefined) throw failure;

@@ -171,7 +171,7 @@ async function withPool<Result>(
       ...clientConfig(database),
       max: 2,
       application_name: 'kasgres migrate',
-      onConnect: liftTransactionTimeout,
+      onConnect: liftTransactionTimeout(),
     });
     // Without a listener a broken idle connection would crash the process.
     pool.on('error', () => undefined);
