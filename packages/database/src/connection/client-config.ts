@@ -51,8 +51,9 @@ export const SERVER_KEEP_ALIVE = {
  * @param withinMs cuts a connection that does not respond by then: no other limit of the pool
  * applies yet
  */
-export function liftTransactionTimeout(withinMs = 10_000): (client: ClientBase) => void {
-  const lift = async (client: ClientBase): Promise<void> => {
+export function liftTransactionTimeout(withinMs = 10_000): (client: ClientBase) => unknown {
+  // The pool waits for the promise, which the types of pg do not say.
+  return async (client) => {
     const { stream } = (client as PoolClient).connection;
     const timer = setTimeout(() => stream.destroy(), withinMs);
     try {
@@ -64,8 +65,6 @@ export function liftTransactionTimeout(withinMs = 10_000): (client: ClientBase) 
       clearTimeout(timer);
     }
   };
-  // The pool waits for it, which the types of pg do not say.
-  return lift as (client: ClientBase) => void;
 }
 
 /** @param settings override those that all programs have */
