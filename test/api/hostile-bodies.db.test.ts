@@ -66,8 +66,8 @@ const readBlockedMs = async (): Promise<number> => Number(await (await fetch(wat
 const ATTEMPTS = 5;
 
 /**
- * The median of several attempts, unless the first is well within the limit: garbage of earlier
- * requests may be collected in one.
+ * The median of several attempts, unless the first is within the limit: garbage of earlier requests
+ * may be collected in one.
  */
 async function measureBlockedMs(send: () => Promise<unknown>): Promise<number> {
   const measured: number[] = [];
@@ -75,7 +75,7 @@ async function measureBlockedMs(send: () => Promise<unknown>): Promise<number> {
     await readBlockedMs();
     await send();
     measured.push(await readBlockedMs());
-  } while (measured.length < ATTEMPTS && (measured[0] as number) > MAX_BLOCKED_MS / 2);
+  } while (measured.length < ATTEMPTS && (measured[0] as number) > MAX_BLOCKED_MS);
   return measured.toSorted((a, b) => a - b)[Math.floor(measured.length / 2)] as number;
 }
 
