@@ -1320,13 +1320,17 @@ comment on function accepted_touches() is 'Inputs and outputs of the transaction
 
 -- A bootstrap block after a gap replaces the balances before it by those of its UTXO set, and
 -- changes nothing else of the history. Scripts that only the latest set has are left out.
-create function fill_accepted_deltas() returns void language plpgsql set search_path = public as $$
+create function fill_accepted_deltas() returns void language plpgsql set search_path = public
+-- The rows are sorted for the window functions anyway.
+set enable_hashagg = off as $$
 declare
   first_index bigint := (select min(s.chain_index) from bootstrap_blocks s);
   latest_index bigint := (select max(s.chain_index) from bootstrap_blocks s);
   latest_time bigint := (select c.chain_time from chain_blocks c where c.index = latest_index);
 begin
   truncate accepted_deltas;
+  -- Without estimates, millions of rows would be expected of a few bootstrap blocks.
+  analyze bootstrap_blocks, bootstrap_balances, bootstrap_utxos;
   insert into accepted_deltas (
     script_id, chain_index, chain_time, is_coinbase, is_bootstrap, amount_sent, amount_received,
     change, utxo_count, seen_before, is_first, is_latest_hour)
@@ -1345,7 +1349,7 @@ begin
       from segments s
       join accepted_touches() t on t.chain_index > s.chain_index and t.chain_index <= s.next_index
      where s.next_index is not null),
-  changes as materialized (
+  changes as (
     select t.script_id, t.chain_index, t.chain_time, t.transaction_id, t.is_coinbase,
            false as is_bootstrap, t.amount_sent, t.amount_received,
            case when t.chain_index > first_index then t.amount_received - t.amount_sent end as change,
@@ -1359,7 +1363,10 @@ begin
   latest_set as (
     select u.script_id, latest_index, latest_time, 0::bigint, false, true, 0::bigint, 0::bigint,
            u.amount, 1
-      from bootstrap_utxos u where u.script_id in (select script_id from changes))
+      from bootstrap_utxos u
+     where u.script_id in (
+       select o.script_id from transaction_outputs o
+       union all select i.script_id from transaction_inputs i))
   select d.script_id, d.chain_index, d.chain_time, d.is_coinbase, d.is_bootstrap, sum(d.amount_sent),
          sum(d.amount_received), sum(d.change), sum(d.utxo_count),
          max(d.chain_time) filter (where not d.is_bootstrap) over before,
