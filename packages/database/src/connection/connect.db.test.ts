@@ -123,6 +123,14 @@ test('a query that gets no connection in time reports it', async () => {
   await close();
 });
 
+test('without a limit, a query waits for a connection', async () => {
+  const { pool, close } = connect({ url: database.url, max: 1, applicationName: 'patient', connectTimeoutMs: 0 });
+  const sleeping = pool.query('select pg_sleep(0.3)');
+  expect((await pool.query<{ one: number }>('select 1 as one')).rows).toEqual([{ one: 1 }]);
+  await sleeping;
+  await close();
+});
+
 test('a query behind too many others fails at once', async () => {
   const { pool, kysely, close } = connect({ url: database.url, max: 1, applicationName: 'line', maxWaiting: 2 });
   let finished = 0;

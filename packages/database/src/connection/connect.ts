@@ -37,7 +37,7 @@ export interface ConnectOptions {
    * and cursors are not possible then.
    */
   pipeline?: boolean;
-  /** How long a query waits for a connection. */
+  /** How long a query waits for a connection. 0 for no limit. */
   connectTimeoutMs?: number;
   /**
    * Maximum number of queries that wait for a connection: further ones fail at once. No limit by
@@ -72,7 +72,7 @@ export function connect(options: ConnectOptions): Connection {
     keepAlive: true,
     keepAliveInitialDelayMillis: KEEP_ALIVE_MS,
     types: { getTypeParser },
-    onConnect: liftTransactionTimeout(connectTimeoutMs),
+    onConnect: liftTransactionTimeout(connectTimeoutMs || undefined),
     ...(options.statementTimeoutMs === undefined ? {} : { statement_timeout: options.statementTimeoutMs }),
     ...(options.askAfterSilenceMs === undefined ? {} : { verify: noteSession }),
   });
