@@ -1366,7 +1366,8 @@ begin
       from bootstrap_utxos u
      where u.script_id in (
        select o.script_id from transaction_outputs o
-       union all select i.script_id from transaction_inputs i))
+       union all select i.script_id from transaction_inputs i
+       union all select b.script_id from bootstrap_balances b))
   select d.script_id, d.chain_index, d.chain_time, d.is_coinbase, d.is_bootstrap, sum(d.amount_sent),
          sum(d.amount_received), sum(d.change), sum(d.utxo_count),
          max(d.chain_time) filter (where not d.is_bootstrap) over before,
