@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { Agent, request as send, type IncomingMessage } from 'node:http';
 import { type AddressInfo, connect, type Socket } from 'node:net';
 import { text } from 'node:stream/consumers';
+import fastifyWebsocket from '@fastify/websocket';
 import Fastify from 'fastify';
 import { expect, it, onTestFinished } from 'vitest';
 import { limitConnections, roomForConnections } from './connections.ts';
@@ -22,12 +23,14 @@ it('refuses a limit of open files that leaves room for no client', () => {
   );
 });
 
-async function serve(limit: number) {
+async function serve(limit: number, closeWithinMs?: number) {
   const app = Fastify();
-  limitConnections(app, limit);
+  limitConnections(app, limit, closeWithinMs);
+  await app.register(fastifyWebsocket);
   const held = Promise.withResolvers<string>();
   app.get('/', async () => 'ok');
   app.get('/held', async () => held.promise);
+  app.get('/socket', { websocket: true }, () => undefined);
   await app.listen({ port: 0, host: '127.0.0.1' });
   onTestFinished(async () => {
     held.resolve('held');
@@ -71,4 +74,16 @@ it('closes connections between two requests for new clients, and none with a req
   for (let count = 0; count < 10; count += 1) expect(await ask('/')).toBe('ok');
   held.resolve('held');
   expect(await pending).toBe('held');
+});
+
+it('closes without a client that falls silent', async () => {
+  const { app, open } = await serve(9, 200);
+  const [caller, listener] = (await open(2)) as [Socket, Socket];
+  const called = once(app.server, 'request');
+  caller.write('GET /held HTTP/1.1\r\nhost: a\r\n\r\n');
+  await called;
+  const upgrade = 'connection: upgrade\r\nupgrade: websocket\r\nsec-websocket-version: 13\r\nsec-websocket-key';
+  listener.write(`GET /socket HTTP/1.1\r\nhost: a\r\n${upgrade}: AAAAAAAAAAAAAAAAAAAAAA==\r\n\r\n`);
+  await once(listener, 'data');
+  await app.close();
 });

@@ -51,6 +51,12 @@ export function roomForConnections({ fileLimit, readConnections, nodeConnections
 export const wantedConnections = (workers: number, maxStreams: number): number =>
   Math.ceil(MAX_CONNECTIONS / workers) + maxStreams;
 
+/**
+ * How long a server that closes waits for its clients: longer than a response may take, and short
+ * enough to write the usage of keys before the program has to exit.
+ */
+const CLOSE_WITHIN_MS = 18_000;
+
 interface ClosableServer extends Server {
   closeIdleConnections?: () => void;
 }
@@ -60,7 +66,7 @@ interface ClosableServer extends Server {
  * that has sent nothing yet, such as those that browsers open in advance, or else those without a
  * request in progress. If there are none, the next client's connection is closed at once.
  */
-export function limitConnections(app: FastifyInstance, limit: number): void {
+export function limitConnections(app: FastifyInstance, limit: number, closeWithinMs = CLOSE_WITHIN_MS): void {
   const server: ClosableServer = app.server;
   /** The oldest first. */
   const sockets = new Set<Socket>();
@@ -86,23 +92,27 @@ export function limitConnections(app: FastifyInstance, limit: number): void {
     }
     server.closeIdleConnections?.();
   };
-  closeIdleConnectionsOnShutdown(app, server, sockets);
+  closeConnectionsOnShutdown(app, server, sockets, closeWithinMs);
 }
 
 /**
- * Closing the server waits for every connection. A busy one can be closed only when its response
- * has been sent. Node does not count a connection as idle before its first request, such as those
- * that browsers open in advance.
+ * Closing the server waits for every connection. A busy one is closed when its response has been
+ * sent, or when that takes too long, as that of a WebSocket whose client has fallen silent. Node
+ * does not count a connection as idle before its first request, such as those that browsers open in
+ * advance.
  */
-function closeIdleConnectionsOnShutdown(
+function closeConnectionsOnShutdown(
   app: FastifyInstance,
   server: ClosableServer,
   sockets: ReadonlySet<Socket>,
+  withinMs: number,
 ): void {
   app.addHook('preClose', async () => {
+    const endAt = performance.now() + withinMs;
     const timer = setInterval(() => {
       server.closeIdleConnections?.();
-      for (const socket of sockets) if (socket.bytesRead === 0) socket.destroy();
+      const isLate = performance.now() > endAt;
+      for (const socket of sockets) if (isLate || socket.bytesRead === 0) socket.destroy();
       if (sockets.size === 0 && !server.listening) clearInterval(timer);
     }, 50);
   });
