@@ -15,7 +15,13 @@ export {
   removeAnalyst,
   TRANSACTION_TIMEOUTS,
 } from './logins/analysts.ts';
-export { type Connection, type ConnectOptions, connect, type Database } from './connection/connect.ts';
+export {
+  ASK_AFTER_SILENCE_MS,
+  type Connection,
+  type ConnectOptions,
+  connect,
+  type Database,
+} from './connection/connect.ts';
 export { socketOf } from './connection/lost-connections.ts';
 export { type CopyBuffer, copyRows } from './copy/copy-buffer.ts';
 export {

@@ -2,7 +2,7 @@
  * The connections of the indexer. Statements have no time limit, and both ends detect a lost
  * connection.
  */
-import { type Connection, connect } from '@kasgres/database';
+import { ASK_AFTER_SILENCE_MS, type Connection, connect } from '@kasgres/database';
 import type { ClientBase } from 'pg';
 
 /**
@@ -10,7 +10,6 @@ import type { ClientBase } from 'pg';
  * and one notifies of commits.
  */
 const CONNECTIONS = 5;
-const ASK_AFTER_SILENCE_MS = 10_000;
 
 const SETTINGS = {
   // The server detects a lost indexer, even during a long statement, before the next one gives up

@@ -3,6 +3,7 @@
  * writer lock, so that no other indexer can write to it.
  */
 import {
+  ASK_AFTER_SILENCE_MS,
   connect,
   type DatabaseState,
   inspectDatabase,
@@ -21,7 +22,12 @@ export interface CheckedDatabase {
 
 /** @throws {FatalError} if it cannot be reached or used, or if an indexer writes to it */
 export async function openCheckedDatabase(url: string, lock: WriterLockOptions): Promise<CheckedDatabase> {
-  const database = connect({ url, max: 1, applicationName: 'kasgres start' });
+  const database = connect({
+    url,
+    max: 1,
+    applicationName: 'kasgres start',
+    askAfterSilenceMs: ASK_AFTER_SILENCE_MS,
+  });
   try {
     const client = await database.pool.connect();
     try {

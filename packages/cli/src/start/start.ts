@@ -134,7 +134,7 @@ async function run(
   const onMigration = (name: string): void => {
     if (!state.isUnused) print(`Migrating the schema of the database: ${name}.`);
   };
-  if (state.pending.length > 0) await migrate(databaseUrl, { onMigration, onBlocked: printBlocking });
+  if (state.pending.length > 0) await migrate(databaseUrl, { onMigration, onBlocked: printBlocking, signal });
   const isReal = env.NODE_URL !== undefined && env.DATABASE_URL !== undefined;
   const demo = env.NODE_URL === undefined && isOwn ? await readDemo(dataDir) : undefined;
   const apiKey = isReal ? undefined : await prepareDatabase(databaseUrl, { dataDir, demo, isOwn });

@@ -1,9 +1,9 @@
 import { once } from 'node:events';
-import { type AddressInfo, connect as connectSocket, createServer } from 'node:net';
 import { sql } from 'kysely';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { connect } from './connect.ts';
 import { isDatabaseUnavailable, isPoolExhausted } from './errors.ts';
+import { startSilentProxy } from '../testing/silent-proxy.ts';
 import { createTestDatabase, type TestDatabase } from '../testing/test-database.ts';
 
 let database: TestDatabase;
@@ -79,30 +79,20 @@ test('a connection that stops responding fails its query, and is replaced', asyn
 test.each([{ queryTimeoutMs: 300 }, { askAfterSilenceMs: 300, pipeline: true }, { pipeline: true }])(
   'a new connection that stops responding fails its query, and is not waited for (%o)',
   async (limits) => {
-    const { hostname, port } = new URL(database.url);
-    const server = createServer((socket) => {
-      const upstream = connectSocket(Number(port), hostname);
-      for (const each of [socket, upstream]) each.on('error', () => undefined);
-      socket.on('data', (data) => data.includes('transaction_timeout') || upstream.write(data));
-      socket.on('close', () => upstream.destroy());
-      upstream.pipe(socket);
-    }).listen(0, '127.0.0.1');
-    await once(server, 'listening');
-    const url = new URL(database.url);
-    url.host = `${hostname}:${(server.address() as AddressInfo).port}`;
+    const proxy = await startSilentProxy(database.url, 'transaction_timeout');
     const { pool, close } = connect({
-      url: url.toString(),
+      url: proxy.url,
       applicationName: 'silent at first',
       connectTimeoutMs: 300,
       ...limits,
     });
     const query = pool.query('select 1');
     query.catch(() => undefined);
-    await once(server, 'connection');
+    await once(proxy.server, 'connection');
     const closed = close();
     await expect(query).rejects.toSatisfy(isDatabaseUnavailable);
     await closed;
-    server.close();
+    proxy.stop();
   },
 );
 

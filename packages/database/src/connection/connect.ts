@@ -12,6 +12,9 @@ import { cutAfterSilence, cutWhenLost, noteSession } from './lost-connections.ts
 
 export type Database = DB;
 
+/** For `askAfterSilenceMs`. */
+export const ASK_AFTER_SILENCE_MS = 10_000;
+
 export interface ConnectOptions {
   /** `postgres://user:password@host:port/database` */
   url: string;

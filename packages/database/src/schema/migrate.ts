@@ -4,7 +4,8 @@
  * concurrent migrators.
  */
 import { FatalError } from '@kasgres/runtime';
-import { type ClientBase, Pool } from 'pg';
+import type { ClientBase, Pool } from 'pg';
+import { ASK_AFTER_SILENCE_MS, connect } from '../connection/connect.ts';
 import { SchemaError } from '../connection/errors.ts';
 import { type ExclusiveLockOptions, LockedOutError, withExclusiveLocks } from '../connection/exclusive-locks.ts';
 import {
@@ -14,7 +15,6 @@ import {
   readMigrations,
   selectApplied,
 } from './migrations.ts';
-import { clientConfig, liftTransactionTimeout } from '../connection/client-config.ts';
 
 /** Key of the advisory lock: "kasgres" in ASCII. Advisory locks are per database. */
 const LOCK_KEY = 0x6b61736772657300n;
@@ -35,6 +35,8 @@ const CREATE_TABLE = `
 
 /** Longer than any statement of the API, or of an analyst with default limits. */
 const WAIT_FOR_LOCKS_MS = 10 * 60_000;
+/** Longer than the pauses between two statements (exclusive-locks.ts). */
+const IDLE_LIMIT = '60s';
 
 interface MigrateOptions extends Omit<ExclusiveLockOptions, 'observer'> {
   /** The directory of the SQL files, for tests. */
@@ -167,18 +169,18 @@ async function withPool<Result>(
   run: (client: ClientBase, observer: Pool) => Promise<Result>,
 ): Promise<Result> {
   if (typeof database === 'string') {
-    const pool = new Pool({
-      ...clientConfig(database),
+    const { pool, close } = connect({
+      url: database,
       max: 2,
-      application_name: 'kasgres migrate',
-      onConnect: liftTransactionTimeout(),
+      applicationName: 'kasgres migrate',
+      askAfterSilenceMs: ASK_AFTER_SILENCE_MS,
+      // A session whose connection is lost must not keep the lock of migrations.
+      settings: { idle_session_timeout: IDLE_LIMIT, idle_in_transaction_session_timeout: IDLE_LIMIT },
     });
-    // Without a listener a broken idle connection would crash the process.
-    pool.on('error', () => undefined);
     try {
       return await withPool(pool, run);
     } finally {
-      await pool.end();
+      await close();
     }
   }
   const client = await database.connect();

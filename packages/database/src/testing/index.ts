@@ -2,5 +2,6 @@
 export { collidingBytes } from './colliding-bytes.ts';
 export { insertCluster } from './insert-cluster.ts';
 export { type ReplicatedPostgres, startReplicatedPostgres } from './replicated-postgres.ts';
+export { startSilentProxy } from './silent-proxy.ts';
 export { createTestDatabase, type TestDatabase } from './test-database.ts';
 export { createMigratedDatabase, startTestServer } from './test-server.ts';
