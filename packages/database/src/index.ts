@@ -55,7 +55,7 @@ export {
 } from './connection/errors.ts';
 export { holdSession, type SessionOptions } from './connection/hold-session.ts';
 export { inPipeline } from './connection/in-pipeline.ts';
-export { BEGIN_SNAPSHOT, inTransaction } from './connection/in-transaction.ts';
+export { BEGIN_SNAPSHOT, inTransaction, LIMIT_IDLE_TIME } from './connection/in-transaction.ts';
 export { type DatabaseState, inspectDatabase } from './schema/inspect.ts';
 export {
   type ApiKey,

@@ -6,6 +6,7 @@
 import { toHex } from '@kasgres/kaspa';
 import { type Kysely, sql } from 'kysely';
 import type { Database } from '../connection/connect.ts';
+import { LIMIT_IDLE_TIME } from '../connection/in-transaction.ts';
 import { transactionIdIs } from '../schema/transaction-ids.ts';
 
 interface ClusterAtLimit {
@@ -148,5 +149,6 @@ export function rejectHeldMerges(db: Kysely<Database>, transactionId: Uint8Array
 
 /** The indexer locks the checkpoint before each step of clustering, too. */
 async function lockClusters(db: Kysely<Database>): Promise<void> {
+  await sql.raw(LIMIT_IDLE_TIME).execute(db);
   await sql`select from checkpoint for update`.execute(db);
 }

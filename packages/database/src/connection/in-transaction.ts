@@ -10,6 +10,12 @@ import { isPipelined } from './in-pipeline.ts';
 export const BEGIN_SNAPSHOT =
   'begin isolation level repeatable read read only; lock table only blocks in access share mode';
 
+/**
+ * Must run in a transaction before it locks the checkpoint: the server ends it if its process hangs
+ * or its connection is lost, so that batches do not wait for it.
+ */
+export const LIMIT_IDLE_TIME = `set local idle_in_transaction_session_timeout = '30s'`;
+
 interface TransactionOptions {
   /** The work only reads, and sees one snapshot of the database. */
   readsSnapshot?: boolean;

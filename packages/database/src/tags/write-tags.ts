@@ -5,6 +5,7 @@
 import type { ClientBase } from 'pg';
 import { clusterRoots } from '../clusters/cluster-roots.ts';
 import { recountTags } from '../clusters/cluster-tags.ts';
+import { LIMIT_IDLE_TIME } from '../connection/in-transaction.ts';
 
 /** Order of attributions (`a`) of sources (`s`). The first one is the tag of the address. */
 export const PRECEDENCE = `a.confidence_level desc, a.last_modified desc nulls last, s.name collate "C", a.name collate "C"`;
@@ -78,6 +79,7 @@ export async function updateClustersAndFlags(client: ClientBase): Promise<void> 
     [lastId],
   );
   await client.query('analyze retagged_scripts');
+  await client.query(LIMIT_IDLE_TIME);
   // Locks the table, since there is no row before the first bootstrap.
   await client.query('lock table checkpoint in exclusive mode');
   await client.query(

@@ -3,7 +3,7 @@
  * a later version has other decoders. Operations are decoded here, from a bounded number of rows at
  * a time.
  */
-import { inTransaction } from '@kasgres/database';
+import { inTransaction, LIMIT_IDLE_TIME } from '@kasgres/database';
 import { DECODERS_VERSION } from '@kasgres/programs';
 import type { ClientBase } from 'pg';
 import type { CandidateTransactions } from '../first-catch-up/candidate-transactions.ts';
@@ -45,6 +45,7 @@ async function* ofAll(client: ClientBase): AsyncGenerator<Inscribed[]> {
  */
 export async function backfillInscriptions(client: ClientBase): Promise<boolean> {
   return await inTransaction(client, async () => {
+    await client.query(LIMIT_IDLE_TIME);
     const checkpoint = await client.query<{ first_catch_up: boolean }>(
       'select first_catch_up from checkpoint for update',
     );
