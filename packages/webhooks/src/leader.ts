@@ -7,7 +7,6 @@ import { type Logger, sleep } from '@kasgres/runtime';
 import type { Client } from 'pg';
 
 const RETRY_MS = 1000;
-const KEEP_ALIVE_MS = 10_000;
 
 interface LeaderOptions {
   databaseUrl: string;
@@ -27,8 +26,6 @@ export async function whileLeading(options: LeaderOptions): Promise<void> {
     // over.
     ...clientConfig(databaseUrl, SERVER_KEEP_ALIVE),
     application_name: 'kasgres webhooks leader',
-    keepAlive: true,
-    keepAliveInitialDelayMillis: KEEP_ALIVE_MS,
   };
   const onLost = (error: unknown): void =>
     logger.warn({ reason: String(error) }, 'lost the connection that holds the lock of webhooks, retrying');

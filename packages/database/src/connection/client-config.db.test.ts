@@ -3,6 +3,7 @@
  * the environment says.
  */
 import { execFileSync } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { createServer, type Server, type Socket } from 'node:net';
 import type { AddressInfo } from 'node:net';
@@ -92,6 +93,23 @@ test('time limits of the database do not end what may take long', async () => {
 test('variables of libpq do not change settings', async () => {
   vi.stubEnv('PGOPTIONS', '-c extra_float_digits=0 -c geqo=off');
   expect(await ask(database.url, `select current_setting('geqo') as geqo`)).toEqual({ geqo: 'on' });
+});
+
+test('a server that accepts a connection and never responds is not waited for', async () => {
+  const server = createServer(() => undefined).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  vi.useFakeTimers({ toFake: ['setTimeout'] });
+  try {
+    const connecting = new Client(clientConfig(`postgres://nobody@127.0.0.1:${port}/none`)).connect();
+    const failed = expect(connecting).rejects.toThrow('timeout expired');
+    await once(server, 'connection');
+    await vi.advanceTimersByTimeAsync(10_000);
+    await failed;
+  } finally {
+    vi.useRealTimers();
+    server.close();
+  }
 });
 
 test('a connection whose settings did not arrive is refused', async () => {

@@ -38,6 +38,11 @@ export const PINNED = {
   idle_session_timeout: '0',
 } as const;
 
+/** How long a server may take to accept a connection and its login. */
+const CONNECT_WITHIN_MS = 10_000;
+/** The default of the system is two hours. A lost host is detected ten seconds later. */
+const KEEP_ALIVE_MS = 10_000;
+
 /** On the server: a session whose client is lost must not stay for hours. */
 export const SERVER_KEEP_ALIVE = {
   tcp_keepalives_idle: '10',
@@ -51,7 +56,7 @@ export const SERVER_KEEP_ALIVE = {
  * @param withinMs cuts a connection that does not respond by then: no other limit of the pool
  * applies yet
  */
-export function liftTransactionTimeout(withinMs = 10_000): (client: ClientBase) => unknown {
+export function liftTransactionTimeout(withinMs = CONNECT_WITHIN_MS): (client: ClientBase) => unknown {
   // The pool waits for the promise, which the types of pg do not say.
   return async (client) => {
     const { stream } = (client as PoolClient).connection;
@@ -81,6 +86,9 @@ export function clientConfig(url: string, settings: Readonly<Record<string, stri
     ...(database !== '' && { database }),
     // Otherwise pg would read PGSSLMODE, in its own dialect.
     ssl: tlsOf(address),
+    connectionTimeoutMillis: CONNECT_WITHIN_MS,
+    keepAlive: true,
+    keepAliveInitialDelayMillis: KEEP_ALIVE_MS,
     ...(address.hasDirectTls && { sslnegotiation: 'direct' }),
     ...(address.channelBinding !== undefined && { enableChannelBinding: address.channelBinding !== 'disable' }),
     // Otherwise pg would read PGOPTIONS.

@@ -60,9 +60,6 @@ export interface Connection {
   close: () => Promise<void>;
 }
 
-/** The default of the system is two hours. A lost host is detected ten seconds later. */
-const KEEP_ALIVE_MS = 10_000;
-
 /** Opens no connection. The first query does, and fails if it cannot. */
 export function connect(options: ConnectOptions): Connection {
   const { connectTimeoutMs = 10_000 } = options;
@@ -72,8 +69,6 @@ export function connect(options: ConnectOptions): Connection {
     application_name: options.applicationName,
     connectionTimeoutMillis: connectTimeoutMs,
     pipeline: options.pipeline ?? false,
-    keepAlive: true,
-    keepAliveInitialDelayMillis: KEEP_ALIVE_MS,
     types: { getTypeParser },
     onConnect: liftTransactionTimeout(connectTimeoutMs || undefined),
     ...(options.statementTimeoutMs === undefined ? {} : { statement_timeout: options.statementTimeoutMs }),

@@ -19,6 +19,8 @@ const DATABASE = 'kasgres';
  */
 const READY_MS = 600_000;
 const ATTEMPTS = 5;
+/** Creating the database takes a second on a slow disk. */
+const RESPONSE_WITHIN_MS = 60_000;
 
 export interface LaunchedPostgres extends SupervisedPostgres {
   /** URL of the database `kasgres` with user and password. */
@@ -101,7 +103,7 @@ async function becomesReady(
 }
 
 async function tryToCreateDatabase(url: string): Promise<boolean> {
-  const client = new Client({ ...clientConfig(url) });
+  const client = new Client({ ...clientConfig(url), query_timeout: RESPONSE_WITHIN_MS });
   client.on('error', () => {});
   try {
     await client.connect();
@@ -133,7 +135,7 @@ function isStarting(error: unknown): boolean {
     );
   }
   const code = error instanceof Error && 'code' in error ? error.code : undefined;
-  return NOT_LISTENING.has(code) || /connection terminated/iu.test(String(error));
+  return NOT_LISTENING.has(code) || /connection terminated|timeout/iu.test(String(error));
 }
 
 async function findFreePort(preferred = 0): Promise<number> {
