@@ -5,7 +5,8 @@ import type { AddressInfo, Socket } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { getNetwork } from '@kasgres/kaspa';
 import type { FastifyInstance } from 'fastify';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
+import { StreamSlot } from '../stream/stream-slots.ts';
 import { serverWithoutDatabase } from '../testing/node-stub.ts';
 
 const KEY = { 'x-api-key': `kdp_${'0'.repeat(64)}` };
@@ -26,7 +27,7 @@ beforeAll(async () => {
 afterAll(() => server.close());
 
 async function ask(method: string, path: string, headers: Record<string, string>, body?: string) {
-  const sent = send({ port, method, path, headers });
+  const sent = send({ port, method, path, headers, agent: false });
   sent.end(body);
   const [response] = (await once(sent, 'response')) as [IncomingMessage];
   return { status: response.statusCode, headers: response.headers, body: await text(response) };
@@ -61,6 +62,59 @@ it.each([H2C, WEBSOCKET])('reads the body of a POST that offers an upgrade to $u
 
 it('refuses an upgrade of /v1/ws to anything but a WebSocket as a request without one', async () => {
   expect((await ask('GET', '/v1/ws', { ...KEY, ...H2C })).status).toBe(426);
+});
+
+it.each([
+  ['sec-websocket-key', 'x'],
+  ['sec-websocket-version', '7'],
+])('refuses a WebSocket with a wrong %s, and names it', async (path, wrong) => {
+  const { status, body } = await ask('GET', '/v1/ws', { ...KEY, ...WEBSOCKET, [path]: wrong });
+  expect({ status, details: detailsOf(body) }).toMatchObject({ status: 400, details: [{ path }] });
+});
+
+/** Counts the requests and slots of streams that are released. */
+async function listenWithCounts(admitted: Promise<void>) {
+  const released = { requests: 0, slots: 0 };
+  const bucket = { name: 'key:1', apiKeyId: 1n, rateRu: 1, windowSeconds: 1, concurrency: 1, quota: undefined };
+  const verdict = { remainingRu: 1, resetSeconds: 1, charge: { ru: 1, window: 1, day: '2026-01-01' } };
+  const made = await serverWithoutDatabase({
+    admission: {
+      admit: async () => {
+        await admitted;
+        return { apiKey: { id: 1n, readOnly: false, bucket }, verdict };
+      },
+      release: () => void (released.requests += 1),
+    },
+  });
+  const onRelease = () => void (released.slots += 1);
+  made.services.streams.takeSlot = () => new StreamSlot('key:1', onRelease, () => {});
+  await made.server.listen({ port: 0, host: '127.0.0.1' });
+  onTestFinished(() => made.server.close());
+  const { port: own } = made.server.server.address() as AddressInfo;
+  const headers = { ...KEY, ...WEBSOCKET, 'sec-websocket-protocol': ',' };
+  return { released, server: made.server.server, sent: send({ port: own, path: '/v1/ws', headers }) };
+}
+
+const ONE = { requests: 1, slots: 1 };
+
+it('releases a WebSocket whose handshake fails', async () => {
+  const { released, sent } = await listenWithCounts(Promise.resolve());
+  sent.end();
+  const [response] = (await once(sent, 'response')) as [IncomingMessage];
+  expect(response.statusCode).toBe(400);
+  await expect.poll(() => released).toEqual(ONE);
+});
+
+it('releases a WebSocket whose connection is lost before it is admitted', async () => {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const { released, sent, server: own } = await listenWithCounts(promise);
+  sent.on('error', () => {});
+  sent.end();
+  const [, socket] = (await once(own, 'upgrade')) as [IncomingMessage, Socket];
+  socket.destroy();
+  await once(socket, 'close');
+  resolve();
+  await expect.poll(() => released).toEqual(ONE);
 });
 
 it('confirms no subprotocol of a WebSocket', async () => {

@@ -92,6 +92,12 @@ const operation = {
   response: webSocketMessage,
 } as const;
 
+/** The headers without which no WebSocket is opened (RFC 6455). */
+const handshake = z.object({
+  'sec-websocket-key': z.string().regex(/^[+/0-9A-Za-z]{22}==$/, 'must be the base64 of 16 bytes'),
+  'sec-websocket-version': z.enum(['8', '13']),
+});
+
 /** Whether a request asks for the only upgrade that the API serves. */
 export const isWebSocketRequest = ({ method, url = '', headers }: IncomingMessage): boolean =>
   method === 'GET' && headers.upgrade?.toLowerCase() === 'websocket' && pathOf({ url }) === operation.url;
@@ -107,10 +113,16 @@ export const openWebSocket: ApiPlugin = async (app, services) => {
     schema: { querystring: operation.query },
     preHandler: async (request) => {
       if (!request.ws) throw new HttpError(426, 'This is a WebSocket: connect with the protocol ws or wss');
+      validate(handshake, request.headers);
+      // A WebSocket is no request in flight, and a handshake that fails from here on has no
+      // response that would release it.
+      releaseRequest(request, services.admission);
       const slot = services.streams.takeSlot(request);
       slots.set(request, slot);
+      const { socket } = request.raw;
+      if (socket.destroyed) slot.release();
       // It closes if the handshake fails, too.
-      request.raw.socket.once('close', () => slot.release());
+      else socket.once('close', () => slot.release());
     },
     handler: () => undefined,
     wsHandler: (socket: WebSocket, request: FastifyRequest) => {
@@ -140,7 +152,6 @@ class Connection {
     this.#socket = socket;
     this.#request = request;
     this.#services = services;
-    releaseRequest(request, services.admission);
     const ping = setInterval(() => socket.ping(), PING_MS).unref();
     // A connection without a subscription is not charged, and so does not stay.
     const idle = setTimeout(() => {
