@@ -173,4 +173,5 @@ async function recordStreams({ services, landmarks }: Fixture, recorder: Recorde
   await recorder.record('stream/PendingReads', 'of the mempool', () => pending.readListed(sample, () => false));
   await recorder.record('stream/PendingReads', 'of unmerged blocks', () => pending.readUnmerged(() => false));
   await recorder.record('stream/PendingReads', 'that left', () => pending.listUnindexed(['ab'.repeat(32)]));
+  await recorder.record('stream/PendingReads', 'accepted since', () => pending.listAccepted(['ab'.repeat(32)]));
 }

@@ -1319,7 +1319,7 @@ from
 
 -- packages/api/src/stream/pending-reads.ts: that left
 select id
-from unnest($1::text[]) gone (id)
+from unnest($1::text[]) given (id)
 where
   not exists (
     select
@@ -1329,8 +1329,23 @@ where
         "t"."transaction_id"
         from 1 for 7
       ) = substring(
-        decode(gone.id, 'hex')
+        decode(given.id, 'hex')
         from 1 for 7
       )
-      and "t"."transaction_id" = decode(gone.id, 'hex')
+      and "t"."transaction_id" = decode(given.id, 'hex')
   );
+
+-- packages/api/src/stream/pending-reads.ts: accepted since
+--   like packages/api/src/stream/pending-reads.ts, except:
+--    from unnest($1::text[]) given (id)
+--    where
+--   -  not exists (
+--   +  exists (
+--        select
+--        from transactions t
+--   …
+--          )
+--          and "t"."transaction_id" = decode(given.id, 'hex')
+--   +      and t.accepting_index is not null
+--      )
+--   \ No newline at end of file

@@ -68,6 +68,20 @@ test('a later subscriber learns the same amounts of an address that others watch
   expect(first.sent).toHaveLength(1);
 });
 
+test('a transaction that was accepted since the sample is not pending', async () => {
+  const [unmerged, accepted] = [[], [ID]];
+  const moves = follow(unmerged, accepted, unmerged, accepted, unmerged, []);
+  const sample = sampleOf({ ...TRANSACTION, paid: PackedPairs.of([[ONE, 5n]]) });
+  const watch = () => subscriberOf({ addresses: new Set([ONE]) });
+  const [first, later, last] = [watch(), watch(), watch()];
+  await moves.send([first.subscriber], sample);
+  await moves.send([first.subscriber, later.subscriber], sample);
+  expect([first.sent, later.sent]).toEqual([[], []]);
+  // The acceptance was undone.
+  await moves.send([last.subscriber], sample);
+  expect(last.sent).toEqual([pending(ONE, '5')]);
+});
+
 const [BORN, MOVED, ENDED, TEMPLATE] = ['b0', 'b1', 'b2', 'aa'].map((byte) => byte.repeat(32)) as [
   string,
   string,
@@ -123,7 +137,7 @@ test('pending and dropped covenant events have their kinds, also of UTXOs that a
   await send(sampleOf());
   expect([seen(listed), seen(ofTemplate)]).toEqual([[], []]);
   const gone = [ID, childId];
-  const dropping = follow(unmerged, sent, templates, [], [], gone);
+  const dropping = follow(unmerged, sent, templates, [], [], [], gone);
   await dropping.send([listed.subscriber], sampleOf(parent, child));
   seen(listed);
   await dropping.send([listed.subscriber], sampleOf());

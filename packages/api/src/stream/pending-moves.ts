@@ -36,7 +36,7 @@ type Moves = ReadonlyMap<string, ReadonlyMap<string, Move>>;
 interface News {
   fresh: Moves;
   dropping: Moves;
-  /** Whether a transaction is in the mempool or in a block. */
+  /** Whether a transaction is in the mempool or in a block, and not accepted yet. */
   isPresent: (id: string) => boolean;
 }
 
@@ -84,10 +84,16 @@ export class PendingMoves {
       this.#untold.add(id);
     }
     await this.#watch(subscribers, added);
-    const isPresent = (id: string): boolean => sample.transactions.has(id) || unmerged.ids.has(id);
-    const gone = this.#countAbsences(isPresent, sample);
+    const isListed = (id: string): boolean => sample.transactions.has(id) || unmerged.ids.has(id);
+    const gone = this.#countAbsences(isListed, sample);
     const dropped = await this.#reads.listUnindexed(gone);
-    const news = { fresh: await this.#movesOf([...this.#untold]), dropping: await this.#movesOf(dropped), isPresent };
+    const fresh = await this.#movesOf([...this.#untold]);
+    const dropping = await this.#movesOf(dropped);
+    // The sample may be older than steps that streams have sent.
+    const untold = await this.#listUntold(subscribers, fresh);
+    const accepted = new Set(await this.#reads.listAccepted(untold.filter(isListed)));
+    const isPresent = (id: string): boolean => isListed(id) && !accepted.has(id);
+    const news = { fresh, dropping, isPresent };
     await new Slices(this.#turns, 'streams').forEach(subscribers, (subscriber) => this.#tell(subscriber, news));
     this.#untold.clear();
     await this.#remove(gone);
@@ -196,25 +202,37 @@ export class PendingMoves {
     });
   }
 
+  /** Lists the transactions of the moves that subscribers may have to be told. */
+  async #listUntold(subscribers: readonly Subscriber[], fresh: Moves): Promise<string[]> {
+    const ids = new Set<string>();
+    await new Slices(this.#turns, 'streams').forEach(subscribers, (subscriber) => {
+      for (const { transactionId } of this.#movesFor(subscriber, fresh)) ids.add(transactionId);
+    });
+    return [...ids];
+  }
+
   /**
-   * Tells all that is pending to a subscriber whose subscription is new, and what is new to the
+   * Returns all that is pending for a subscriber whose subscription is new, and what is new for the
    * others.
    */
+  #movesFor(subscriber: Subscriber, fresh: Moves): Generator<Move> {
+    const isKnown = this.#told.get(subscriber)?.revision === subscriber.revision;
+    return within(namesOf(subscriber.subscription), isKnown ? fresh : this.#watched);
+  }
+
   #tell(subscriber: Subscriber, { fresh, dropping, isPresent }: News): void {
     const { subscription, revision } = subscriber;
     // Its subscription has changed since the moves were collected: the next sample has them.
     if (this.#revisions.get(subscriber) !== revision) return;
-    const before = this.#told.get(subscriber);
-    const { moves: told } = before ?? { moves: new WeakSet<Move>() };
-    this.#told.set(subscriber, { moves: told, revision });
+    const { moves: told } = this.#told.get(subscriber) ?? { moves: new WeakSet<Move>() };
     const messages: Message[] = [];
-    const names = namesOf(subscription);
-    for (const move of within(names, before?.revision === revision ? fresh : this.#watched)) {
+    for (const move of this.#movesFor(subscriber, fresh)) {
       if (told.has(move) || !isPresent(move.transactionId)) continue;
       told.add(move);
       messages.push(messageOf('pending', move));
     }
-    for (const move of within(names, dropping)) {
+    this.#told.set(subscriber, { moves: told, revision });
+    for (const move of within(namesOf(subscription), dropping)) {
       if (told.delete(move)) messages.push(messageOf('dropped', move));
     }
     subscriber.send(messages);

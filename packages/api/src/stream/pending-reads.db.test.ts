@@ -4,6 +4,7 @@
  */
 import { type Message, NO_SUBSCRIPTION } from '@kasgres/chain-steps';
 import { createTestDatabase, type TestDatabase } from '@kasgres/database/testing';
+import { PackedPairs } from '@kasgres/node';
 import { EventLoopTurns, type IndexReader } from '@kasgres/reads';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { MempoolSample } from '../node/mempool-samples.ts';
@@ -94,9 +95,9 @@ function follow() {
     );
   const subscription = { ...NO_SUBSCRIPTION, events: new Set(['address']), addresses: new Set([ADDRESS]) };
   const subscriber = { subscription, revision: 1, send } as unknown as Subscriber;
-  return async () => {
+  return async (sample = EMPTY) => {
     rows = 0;
-    await moves.send([subscriber], EMPTY);
+    await moves.send([subscriber], sample);
     return { told: amounts.splice(0), rows };
   };
 }
@@ -139,4 +140,21 @@ test('it reads large transactions one after the other', async () => {
   const sample = follow();
   for (const _ of [1, 2, 3]) expect(await sample()).toEqual({ told: [`pending ${OUTPUTS}`], rows: 3 + OUTPUTS });
   expect(await sample()).toEqual({ told: [], rows: 3 });
+});
+
+test('it tells of a transaction of an old sample only if the chain has not accepted it since', async () => {
+  await insertTransaction(9, 2);
+  await unmerge();
+  const { rows } = await database.pool.query<{ id: string }>(
+    `select encode(transaction_id, 'hex') as id from transactions where id = 9`,
+  );
+  const id = rows[0]?.id ?? '';
+  const none = PackedPairs.none;
+  const entry = { id, seenAt: 1, fee: 1n, mass: 1n, outputSum: 5n, spent: none, bound: none };
+  const paid = PackedPairs.of([[ADDRESS, 5n]]);
+  const sample: MempoolSample = { timestamp: 0, transactions: new Map([[id, { ...entry, paid }]]) };
+  await database.pool.query('update transactions set accepting_index = 0 where id = 9');
+  expect(await follow()(sample)).toEqual({ told: [], rows: 1 });
+  await database.pool.query('update transactions set accepting_index = null where id = 9');
+  expect(await follow()(sample)).toEqual({ told: ['pending 5'], rows: 0 });
 });

@@ -1,7 +1,7 @@
 /** Reads what pending transactions move from and to addresses, and do to covenants. */
 import { PackedPairs } from '@kasgres/node';
 import { hasTransactionId, type IndexReader } from '@kasgres/reads';
-import { sql } from 'kysely';
+import { type RawBuilder, sql } from 'kysely';
 import type { MempoolSample, PendingTransaction } from '../node/mempool-samples.ts';
 
 /**
@@ -57,6 +57,8 @@ interface Unmerged {
 const TEMPLATE = sql<string | null>`(
   select encode(p.template, 'hex') from covenants c join program_templates p on p.id = c.template_id
     where c.covenant_id = moved.covenant_id)`;
+
+const IS_GIVEN = hasTransactionId('t', sql`decode(given.id, 'hex')`);
 
 export class PendingReads {
   readonly #index: IndexReader;
@@ -208,13 +210,23 @@ export class PendingReads {
   }
 
   /** Returns those of these ids that no indexed block contains. */
-  async listUnindexed(ids: readonly string[]): Promise<string[]> {
+  listUnindexed(ids: readonly string[]): Promise<string[]> {
+    return this.#listIds(ids, sql`not exists (select from transactions t where ${IS_GIVEN})`);
+  }
+
+  /** Returns those of these ids that the chain has accepted. */
+  listAccepted(ids: readonly string[]): Promise<string[]> {
+    return this.#listIds(
+      ids,
+      sql`exists (select from transactions t where ${IS_GIVEN} and t.accepting_index is not null)`,
+    );
+  }
+
+  async #listIds(ids: readonly string[], condition: RawBuilder<boolean>): Promise<string[]> {
     if (ids.length === 0) return [];
     return this.#index.readIfAny(async (db) => {
       const { rows } = await sql<{ id: string }>`
-        select id from unnest(${ids}::text[]) gone (id)
-        where not exists (select from transactions t
-          where ${hasTransactionId('t', sql`decode(gone.id, 'hex')`)})`.execute(db);
+        select id from unnest(${ids}::text[]) given (id) where ${condition}`.execute(db);
       return rows.map(({ id }) => id);
     }, CALLER);
   }
