@@ -1,4 +1,5 @@
 import { type Message, NO_SUBSCRIPTION, type Sink, type Step } from '@kasgres/chain-steps';
+import { notFound } from '@kasgres/reads';
 import { createLogger } from '@kasgres/runtime';
 import { afterEach, expect, test, vi } from 'vitest';
 import { type Output, Subscriber } from './subscriber.ts';
@@ -16,6 +17,7 @@ const BLOCK: Message = { event: 'block', data: '{}' };
 function subscribe(
   unsent: () => number,
   sinks: { first: Sink; later?: Sink } = { first: { hash: SINK, blueScore: 5n } },
+  readStep = async (): Promise<Step | undefined> => undefined,
 ) {
   const sent: Message[] = [];
   const writes: (readonly Message[])[] = [];
@@ -48,9 +50,9 @@ function subscribe(
   const subscriber = new Subscriber({
     follower: follower,
     streams: {
-      readStep: async () => {
+      readStep: () => {
         catchUps += 1;
-        return undefined;
+        return readStep();
       },
     },
     caller: 'a key',
@@ -156,6 +158,21 @@ test('steps that the follower has not read for it are read apart, at most once a
   }
   expect(catchUps()).toBeLessThanOrEqual(4);
   expect(catchUps()).toBeGreaterThan(0);
+  subscriber.close();
+});
+
+test('a block that has become unknown ends the stream with a failure that a retry may solve', async () => {
+  const { subscriber, sent, closed, read, lines } = subscribe(
+    () => 0,
+    undefined,
+    async () => {
+      throw notFound('The block is unknown');
+    },
+  );
+  read([], makeStep(OTHER, SECOND));
+  await vi.waitFor(() => expect(closed).toEqual(['error']));
+  expect(JSON.parse(sent.at(-1)?.data ?? '')).toMatchObject({ statusCode: 503 });
+  expect(lines).toEqual([]);
   subscriber.close();
 });
 

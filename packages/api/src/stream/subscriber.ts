@@ -14,6 +14,7 @@ import {
   type Subscription,
   toMessage,
 } from '@kasgres/chain-steps';
+import { HttpError, unavailable } from '@kasgres/reads';
 import type { Logger } from '@kasgres/runtime';
 import { internalError } from '../http/error-envelope.ts';
 import { toHttpError } from '../http/to-http-error.ts';
@@ -34,6 +35,7 @@ const SPEED_CHECK_MS = 1000;
 const SLOW_AFTER_MS = 10_000;
 const HEARTBEAT_MS = 15_000;
 const READ_APART_MS = 1000;
+const RETRY_AFTER_SECONDS = 5;
 
 /** The follower of all streams (follower.ts). */
 export interface SharedReader {
@@ -246,7 +248,10 @@ export class Subscriber {
         await this.#drained();
       }
     } catch (error) {
-      this.fail(error);
+      const isUnknown = error instanceof HttpError && error.statusCode === 404;
+      // A database that took over from the one that had the block may be behind. A client that
+      // connects again is told if the block stays unknown.
+      this.fail(isUnknown ? unavailable('The block of the cursor is not known now', RETRY_AFTER_SECONDS) : error);
     }
   }
 
