@@ -1,6 +1,6 @@
 import { getEventListeners, once } from 'node:events';
 import { setImmediate } from 'node:timers/promises';
-import { type IndexReader } from '@kasgres/reads';
+import { conflict, type IndexReader } from '@kasgres/reads';
 import { createLogger } from '@kasgres/runtime';
 import { expect, test } from 'vitest';
 import { Deliverer } from './deliverer.ts';
@@ -185,6 +185,33 @@ test('it advances other webhooks before it retries a step that it could not stor
     if (stores === 1) throw new Error('total size of jsonb array elements exceeds the maximum of 268435455 bytes');
   };
   expect(await advance({ reads: [succeed, succeed, succeed], store })).toEqual([2n, 1n]);
+});
+
+test('it disables a webhook of addresses whose past is lost, and advances one of the chain at the same cursor', async () => {
+  const end = new AbortController();
+  const disabled: bigint[] = [];
+  const stored: bigint[] = [];
+  const reads = [() => Promise.reject(conflict('What the removed blocks had accepted is no longer known')), succeed];
+  const queue: Partial<WebhookQueue> = {
+    listTests: async () => [],
+    listActive: async () => {
+      if (reads.length === 0) end.abort();
+      const active = [1n, 2n].filter((id) => !disabled.includes(id));
+      return active.map((id) => ({ ...makeWebhook(id), cursor: 'a block' }));
+    },
+    listDefinitions: async (ids) =>
+      ids.map((id) => ({ ...makeDefinition(id), addresses: id === 2n ? ['kaspasim:one'] : [] })),
+    disable: async ({ id }) => disabled.push(id) > 0,
+    moveCursors: async () => undefined,
+    addDeliveries: async (deliveries: Iterable<NewDelivery>) => {
+      for (const { webhookId } of deliveries) stored.push(webhookId);
+    },
+  };
+  const deliverer = makeDeliverer(queue, async () => reads.shift()?.());
+  const stuck = setTimeout(() => end.abort(), 4000);
+  await deliverer.run(end.signal);
+  clearTimeout(stuck);
+  expect([disabled, stored]).toEqual([[2n], [1n]]);
 });
 
 test('it reads no other step in a round after the database became unavailable', async () => {

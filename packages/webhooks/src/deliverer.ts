@@ -15,6 +15,8 @@ import {
   requestFor,
   type Step,
   type Subscription,
+  watchesAddresses,
+  watchesCovenants,
   type WebhookMessageJson,
 } from '@kasgres/chain-steps';
 import { isDatabaseUnavailable } from '@kasgres/database';
@@ -244,8 +246,10 @@ export class Deliverer {
       ({ step } = await readStep(index, cursor, request, 'webhooks'));
     } catch (error) {
       if (!(error instanceof HttpError) || error.statusCode >= 500) throw error;
-      // The past of this block is not known: only the owner can say where to continue.
-      for (const webhook of webhooks) {
+      // The past of this block is not known: only the owner can say where to continue. Webhooks of
+      // the chain alone may need less of it.
+      const watching = webhooks.filter((_, position) => watchesChanges(subscriptions[position] as Subscription));
+      for (const webhook of watching.length > 0 ? watching : webhooks) {
         const isDisabled = await queue.disable(webhook, error.message);
         if (isDisabled) logger.warn({ webhook: String(webhook.id), reason: error.message }, 'disabled a webhook');
       }
@@ -315,6 +319,9 @@ export class Deliverer {
     if (reason !== null) logger.warn({ webhook: fields.webhook, reason }, 'disabled a webhook');
   }
 }
+
+const watchesChanges = (subscription: Subscription): boolean =>
+  watchesAddresses(subscription) || watchesCovenants(subscription);
 
 /** Groups at one cursor differ in their webhooks. */
 const nameOf = ({ cursor, webhooks: [first] }: Group): string => `${cursor} ${first?.id}`;
