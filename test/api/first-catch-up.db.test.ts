@@ -105,6 +105,14 @@ describe('during the first catch-up', () => {
     expect(new Set(text.match(/"balance":[^}]*/g))).toEqual(new Set(['"balance":null']));
   });
 
+  test('it refuses to watch covenants, whose events are not kept, also for a webhook that there is', async () => {
+    const covenants = ['ab'.repeat(32)];
+    expect((await api.post('/v1/stream', { covenants })).status).toBe(503);
+    const { json } = await harness.api.post('/v1/webhooks', { url: 'https://example.org/' });
+    const options = { method: 'PATCH', body: { covenants } };
+    expect((await api.request(`/v1/webhooks/${String(json['id'])}`, options)).status).toBe(503);
+  });
+
   test('it reports synced: false', async () => {
     expect((await api.request('/v1/status')).json).toMatchObject({ synced: false });
   });

@@ -330,6 +330,23 @@ test('it refuses what it cannot deliver, naming the field', async () => {
   expect((await request('POST', '/v1/webhooks', { url: 'https://example.org/' }, 'wrong')).status).toBe(401);
 }, 60_000);
 
+test('a change is refused with the name of its field, and the kinds of events follow from it', async () => {
+  const [covenant, template] = ['ab'.repeat(32), 'cd'.repeat(32)];
+  const [address] = [...(await listBalances(1)).keys()];
+  const { json } = await checked().post('/v1/webhooks', { url: 'https://example.org/', template });
+  const path = `/v1/webhooks/${String(json['id'])}`;
+  const patch = async (body: object) => {
+    const { status, json: changed } = await request('PATCH', path, body);
+    return [status, (changed['details'] as { path: string }[] | undefined)?.[0]?.path ?? changed['events']];
+  };
+  expect(await patch({ covenants: [covenant] })).toEqual([400, 'covenants']);
+  expect(await patch({ covenants: [covenant], template: null, addresses: [address] })).toEqual([
+    200,
+    ['chain', 'covenant', 'address'],
+  ]);
+  expect(await patch({ template })).toEqual([400, 'template']);
+}, 60_000);
+
 /** Sends a body as it is. */
 async function send(method: string, path: string, body: string) {
   const headers = { 'x-api-key': harness.api.key, 'content-type': 'application/json' };

@@ -146,7 +146,7 @@ interface Given {
 export async function toSubscription({ index }: Services, given: Given, path = ''): Promise<Subscription> {
   const { addresses, covenants, template } = given;
   requireNetworkOfAll(await index.getNetwork(), addresses, `${path}addresses`);
-  requireOneChoice({ covenants: covenants.length, template }, path);
+  requireOneChoice({ covenants: covenants.length, template }, 'template', path);
   if (covenants.length > 0 || template !== undefined) requireCaughtUp(await index.getSettledState());
   return {
     events: eventsOf(given.events, given),
@@ -158,14 +158,20 @@ export async function toSubscription({ index }: Services, given: Given, path = '
   };
 }
 
-/** @param covenants their number @throws HttpError 400 for covenants and a template */
+/**
+ * @param covenants their number
+ * @param given the field of the request that makes it a choice of both
+ * @param path of what is given, in the request
+ * @throws HttpError 400 for covenants and a template
+ */
 export function requireOneChoice(
   { covenants, template }: { covenants: number; template?: string | null | undefined },
+  given: 'covenants' | 'template' = 'template',
   path = '',
 ): void {
-  if (covenants > 0 && template != null) {
-    throw badRequest({ path: `${path}template`, message: 'must not be given with covenants' });
-  }
+  if (covenants === 0 || template == null) return;
+  const other = given === 'template' ? 'covenants' : 'a template';
+  throw badRequest({ path: path + given, message: `must not be given with ${other}` });
 }
 
 /** The addresses and covenants of a subscription. */

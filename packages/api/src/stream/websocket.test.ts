@@ -12,6 +12,7 @@ import type { Start } from './streams.ts';
 import { openWebSocket } from './websocket.ts';
 
 const SINK = 'ab'.repeat(32);
+const REACHED = 'cd'.repeat(32);
 const START: Start = { cursor: SINK, sink: { hash: SINK, blueScore: 5n } };
 
 class FakeSocket extends EventEmitter {
@@ -36,15 +37,19 @@ class FakeSocket extends EventEmitter {
 }
 
 const REQUEST_ID = 'the id of the request';
+const subscribeFrom = () => Promise.reject(new NodeUnavailableError('a failure'));
 
 /** A connection whose streams begin when `start` is called. */
-async function connect(getNetwork: () => Promise<object> = async () => ({}), { refused = 0, hold = () => {} } = {}) {
+async function connect(
+  getNetwork: () => Promise<object> = async () => ({}),
+  { refused = 0, hold = (_change: number) => {} } = {},
+) {
   const charged: number[] = [];
   const { promise, resolve } = Promise.withResolvers<Start>();
   const calls = { findStart: 0, open: 0 };
   const forgotten: Subscription[] = [];
   const services = {
-    index: { getNetwork },
+    index: { getNetwork, getSettledState: async () => ({ firstCatchUp: false }) },
     turns: new EventLoopTurns(),
     streams: {
       takeSlot: () => new StreamSlot('key:1', () => {}, hold),
@@ -62,7 +67,8 @@ async function connect(getNetwork: () => Promise<object> = async () => ({}), { r
           for (const event of events) subscription.events.delete(event);
           return SINK;
         };
-        return { subscriber: { subscription, subscribe: () => SINK, unsubscribe, cursor: SINK }, close: () => {} };
+        const subscriber = { subscription, subscribe: () => SINK, subscribeFrom, unsubscribe, cursor: REACHED };
+        return { subscriber, close: () => {} };
       },
       mempoolEvents: {
         forget: ({ subscription }: { subscription: Subscription }) => void forgotten.push(subscription),
@@ -106,13 +112,13 @@ test('it begins no stream for a client that disconnects while its start is looke
   expect(calls).toEqual({ findStart: 1, open: 0 });
 });
 
-test('it begins the stream of a client that is still connected', async () => {
+test('it begins the stream of a client that is still connected, and says what it has reached', async () => {
   const { socket, calls, send, start } = await connect();
   await send(SUBSCRIBE);
   await start();
   expect(calls).toEqual({ findStart: 1, open: 1 });
   expect(socket.sent).toEqual([
-    { event: 'subscribed', data: { id: 1, addresses: 0, covenants: 0, template: null, cursor: SINK } },
+    { event: 'subscribed', data: { id: 1, addresses: 0, covenants: 0, template: null, cursor: REACHED } },
   ]);
 });
 
@@ -144,6 +150,27 @@ test('unsubscribing from the mempool makes the next subscription begin with a sn
   await send(JSON.stringify({ id: 3, unsubscribe: { events: ['mempool'] } }));
   expect(forgotten).toMatchObject([{ events: new Set() }]);
   expect(socket.sent).toHaveLength(3);
+});
+
+test.each([
+  [{ template: SINK }, { covenants: [SINK] }, 'subscribe.covenants'],
+  [{ covenants: [SINK] }, { template: SINK }, 'subscribe.template'],
+])('after %j, a refused command with %j is told its own field', async (first, second, path) => {
+  const { socket, send, start } = await connect();
+  await start();
+  await send(JSON.stringify({ id: 1, subscribe: first }));
+  await send(JSON.stringify({ id: 2, subscribe: second }));
+  expect(socket.sent.at(-1)).toMatchObject({ event: 'error', data: { id: 2, statusCode: 400, details: [{ path }] } });
+});
+
+test('a command that fails while it reads the past holds nothing', async () => {
+  let held = 0;
+  const { socket, send, start } = await connect(undefined, { hold: (change: number) => void (held += change) });
+  await start();
+  await send(SUBSCRIBE);
+  await send(JSON.stringify({ id: 2, subscribe: { covenants: [SINK], from: SINK } }));
+  expect(socket.sent.at(-1)).toMatchObject({ event: 'error', data: { id: 2, statusCode: 503 } });
+  expect(held).toBe(0);
 });
 
 test('it refuses a message that nests too deeply or has too many values before it parses it', async () => {

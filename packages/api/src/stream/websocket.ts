@@ -226,13 +226,19 @@ class Connection {
       this.#slot.hold(countWatched(added));
       // A stream that begins after the client has disconnected would never be closed.
       if (this.#isOpen) this.#opened = streams.open(this.#request, this.#output(), added, start, this.#slot);
-      return start.cursor;
+      // Steps from there on may be sent already.
+      return this.#opened?.subscriber.cursor ?? start.cursor;
     }
     // A refused command changes nothing.
     if (from !== undefined) await streams.findStart(caller, from, added);
     const { subscriber } = opened;
     this.#slot.hold(countWatched(sumOf(subscriber.subscription, added)));
-    return from === undefined ? subscriber.subscribe(added) : await subscriber.subscribeFrom(toHex(from), added);
+    try {
+      return from === undefined ? subscriber.subscribe(added) : await subscriber.subscribeFrom(toHex(from), added);
+    } finally {
+      // A read of the past may have failed.
+      this.#slot.hold(countWatched(subscriber.subscription));
+    }
   }
 
   #unsubscribe({ unsubscribe }: z.output<typeof cancellation>): string | null {
@@ -282,7 +288,11 @@ function sumOf(subscription: Subscription, added: Subscription): Subscription {
       throw badRequest({ path: PATH + name, message: `a connection may have ${MAX_WATCHED} ${name}` });
     }
   }
-  requireOneChoice({ covenants: covenants.size, template }, PATH);
+  requireOneChoice(
+    { covenants: covenants.size, template },
+    added.template === undefined ? 'covenants' : 'template',
+    PATH,
+  );
   return { ...subscription, addresses, covenants, template };
 }
 

@@ -1,4 +1,5 @@
 /** Webhooks and their deliveries as responses show them. */
+import { eventsOf } from '@kasgres/chain-steps';
 import { address, count, decimal, hash, timestamp } from '@kasgres/reads';
 import { type Delivery, type Webhook, WEBHOOK_EVENTS } from '@kasgres/webhooks';
 import { z } from 'zod';
@@ -56,6 +57,8 @@ export const toWebhookJson = ({
   nextAttemptAt: time(nextAttemptAt),
   createdAt: createdAt.getTime(),
   ...rest,
+  // Addresses, covenants or a template may have been added since it was created.
+  events: [...eventsOf(rest.events, rest)],
 });
 
 export const toDeliveryJson = ({ id, sequence, createdAt, attemptedAt, deliveredAt, ...rest }: Delivery) => ({

@@ -238,15 +238,12 @@ export const updateWebhook = route(
       template: body.template,
     };
     if (Object.values(watched).some((changed) => changed !== undefined)) {
-      requireNetworkOfAll(await services.index.getNetwork(), body.addresses ?? []);
-      const { addresses: listed, covenants: ids, template } = webhook;
-      const after = {
-        addresses: watched.addresses ?? listed,
-        covenants: watched.covenants ?? ids,
-        template: watched.template === undefined ? template : watched.template,
-      };
-      requireOneChoice({ covenants: after.covenants.length, template: after.template });
-      requireWatched(webhook.events, after);
+      const { events, addresses: listed, covenants: ids, template: before } = webhook;
+      const { addresses = listed, covenants = ids, template = before } = watched;
+      const after = { addresses, covenants, template: template ?? undefined };
+      requireOneChoice({ ...after, covenants: covenants.length }, body.template == null ? 'covenants' : 'template');
+      await toSubscription(services, { events, ...after });
+      requireWatched(events, after);
     }
     const changes = { url: given, ...watched, status };
     if (!(await webhooksOf(services).store.update(keyOf(request), id, changes))) throw unknown();
