@@ -197,7 +197,7 @@ test('a quota is exact in each worker and soon that of all together, and usage i
   expect(served + countOf(responses, 429)).toBe(200);
   expect(served).toBeGreaterThanOrEqual(50);
   expect(served).toBeLessThanOrEqual(50 * WORKERS);
-  const usage = { requests: BigInt(served), ru: String(served / 10) };
+  const usage = { requests: BigInt(served), ru: (served / 10).toFixed(1) };
   await expect.poll(() => usageOf(client.id), { timeout: 15_000 }).toMatchObject([usage]);
   expect(countOf(await atOnce(client, 20), 429)).toBe(20);
 });
