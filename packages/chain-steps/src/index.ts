@@ -23,6 +23,7 @@ export {
   type Subscription,
   toMessage,
   watchesAddresses,
+  watchesChanges,
   watchesCovenants,
 } from './messages.ts';
 export { readStep, type Step, type StepRequest } from './read-step.ts';

@@ -63,6 +63,10 @@ export const watchesAddresses = ({ events, addresses }: Subscription): boolean =
 export const watchesCovenants = ({ events, covenants, template }: Subscription): boolean =>
   events.has('covenant') && (covenants.size > 0 || template !== undefined);
 
+/** Whether a subscription takes more of a step than the chain itself. */
+export const watchesChanges = (subscription: Subscription): boolean =>
+  watchesAddresses(subscription) || watchesCovenants(subscription);
+
 /** Returns what a subscription takes of the addresses and covenants that this process holds. */
 export const countWatched = ({ addresses, covenants, template }: Subscription): number =>
   addresses.size + covenants.size + (template === undefined ? 0 : 1);

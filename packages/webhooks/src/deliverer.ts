@@ -15,8 +15,7 @@ import {
   requestFor,
   type Step,
   type Subscription,
-  watchesAddresses,
-  watchesCovenants,
+  watchesChanges,
   type WebhookMessageJson,
 } from '@kasgres/chain-steps';
 import { isDatabaseUnavailable } from '@kasgres/database';
@@ -319,9 +318,6 @@ export class Deliverer {
     if (reason !== null) logger.warn({ webhook: fields.webhook, reason }, 'disabled a webhook');
   }
 }
-
-const watchesChanges = (subscription: Subscription): boolean =>
-  watchesAddresses(subscription) || watchesCovenants(subscription);
 
 /** Groups at one cursor differ in their webhooks. */
 const nameOf = ({ cursor, webhooks: [first] }: Group): string => `${cursor} ${first?.id}`;

@@ -4,7 +4,7 @@
  * numbers, and few of the others unless they are those of one key, and the key that has used the
  * least time is next.
  */
-import { countWatched, type Subscription, watchesAddresses, watchesCovenants } from '@kasgres/chain-steps';
+import { countWatched, type Subscription, watchesChanges } from '@kasgres/chain-steps';
 import type { ActiveWebhook } from './queue.ts';
 
 const MAX_WATCHED = 2000;
@@ -65,7 +65,7 @@ interface Cost {
 }
 
 function costOf(subscriptions: readonly Subscription[]): Cost {
-  const withChanges = subscriptions.filter((each) => watchesAddresses(each) || watchesCovenants(each));
+  const withChanges = subscriptions.filter(watchesChanges);
   return {
     watched: withChanges.reduce((sum, subscription) => sum + countWatched(subscription), 0),
     confirmations: new Set(withChanges.flatMap(({ confirmations = [] }) => confirmations)),

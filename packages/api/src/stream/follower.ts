@@ -11,8 +11,7 @@ import {
   type Sink,
   type Step,
   toMessage,
-  watchesAddresses,
-  watchesCovenants,
+  watchesChanges,
 } from '@kasgres/chain-steps';
 import { type EventLoopTurns, HttpError, type IndexReader, type IndexState, isStandby } from '@kasgres/reads';
 import type { Logger } from '@kasgres/runtime';
@@ -44,7 +43,7 @@ export function sharedConfirmations(subscribers: Iterable<Pick<Subscriber, 'subs
   const numbersByCaller = new Map<string, Set<number>>();
   for (const { subscription, caller } of subscribers) {
     const { confirmations } = subscription;
-    if (confirmations === undefined || !(watchesAddresses(subscription) || watchesCovenants(subscription))) continue;
+    if (confirmations === undefined || !watchesChanges(subscription)) continue;
     const known = numbersByCaller.get(caller);
     if (known === undefined) numbersByCaller.set(caller, new Set([confirmations]));
     else known.add(confirmations);

@@ -2,7 +2,7 @@
  * Mempool and pending transactions for streams, sampled once a second while somebody listens. Not
  * resumable.
  */
-import { type Message, toMessage, watchesAddresses, watchesCovenants } from '@kasgres/chain-steps';
+import { type Message, toMessage, watchesChanges } from '@kasgres/chain-steps';
 import { type EventLoopTurns, type IndexReader, Slices } from '@kasgres/reads';
 import type { Logger } from '@kasgres/runtime';
 import { toPendingTransaction } from '../node/pending-transaction.ts';
@@ -58,9 +58,7 @@ export class MempoolEvents {
   async #tick(): Promise<void> {
     const ofPool = [...this.#subscribers].filter(wantsPool);
     for (const subscriber of this.#subscribers) if (!wantsPool(subscriber)) this.forget(subscriber);
-    const ofMoves = [...this.#subscribers].filter(
-      ({ subscription }) => watchesAddresses(subscription) || watchesCovenants(subscription),
-    );
+    const ofMoves = [...this.#subscribers].filter(({ subscription }) => watchesChanges(subscription));
     if (this.#subscribers.size === 0) this.close();
     if (this.#isRunning || ofPool.length + ofMoves.length === 0) return;
     this.#isRunning = true;

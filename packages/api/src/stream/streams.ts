@@ -7,8 +7,7 @@ import {
   type Step,
   type StepRequest,
   type Subscription,
-  watchesAddresses,
-  watchesCovenants,
+  watchesChanges,
 } from '@kasgres/chain-steps';
 import { toHex } from '@kasgres/kaspa';
 import { type EventLoopTurns, FairQueue, HttpError, type IndexReader, unavailable } from '@kasgres/reads';
@@ -132,10 +131,9 @@ export class Streams {
     const until = performance.now() + unknownForMs;
     for (;;) {
       try {
-        const withChanges = watchesAddresses(subscription) || watchesCovenants(subscription);
         return await this.#catchUps.run(caller, () =>
           index.read(async (reading) => {
-            await requireStart(reading, from, withChanges);
+            await requireStart(reading, from, watchesChanges(subscription));
             return { cursor, sink: sinkOf(reading.state) };
           }, caller),
         );
