@@ -62,15 +62,14 @@ export interface Connection {
 
 /** Opens no connection. The first query does, and fails if it cannot. */
 export function connect(options: ConnectOptions): Connection {
-  const { connectTimeoutMs = 10_000 } = options;
   const pool = new BoundedPool(options.maxWaiting, {
     ...clientConfig(options.url, { ...SERVER_KEEP_ALIVE, ...options.settings }),
     max: options.max ?? 10,
     application_name: options.applicationName,
-    connectionTimeoutMillis: connectTimeoutMs,
+    ...(options.connectTimeoutMs === undefined ? {} : { connectionTimeoutMillis: options.connectTimeoutMs }),
     pipeline: options.pipeline ?? false,
     types: { getTypeParser },
-    onConnect: liftTransactionTimeout(connectTimeoutMs || undefined),
+    onConnect: liftTransactionTimeout(options.connectTimeoutMs || undefined),
     ...(options.statementTimeoutMs === undefined ? {} : { statement_timeout: options.statementTimeoutMs }),
     ...(options.askAfterSilenceMs === undefined ? {} : { verify: noteSession }),
   });

@@ -3,11 +3,11 @@ import { Client, type ClientConfig } from 'pg';
 import { socketOf } from './lost-connections.ts';
 
 const REOPEN_MS = 1000;
-/** Connecting, closing, and each statement: a held session runs short ones only. */
+/** Closing, and each statement: a held session runs short ones only. */
 const RESPONSE_WITHIN_MS = 10_000;
 
 export interface SessionOptions {
-  /** Its time limits override those for connecting and for a statement. */
+  /** As `clientConfig` returns it. Its time limit for a statement overrides the one here. */
   config: ClientConfig;
   signal: AbortSignal;
   /**
@@ -35,11 +35,7 @@ export async function holdSession(options: SessionOptions): Promise<void> {
 }
 
 async function holdOnce({ config, signal, use }: SessionOptions): Promise<void> {
-  const client = new Client({
-    connectionTimeoutMillis: RESPONSE_WITHIN_MS,
-    query_timeout: RESPONSE_WITHIN_MS,
-    ...config,
-  });
+  const client = new Client({ query_timeout: RESPONSE_WITHIN_MS, ...config });
   const lost = new AbortController();
   let failure: Error | undefined;
   client.on('error', (error) => {
