@@ -33,9 +33,13 @@ const sampleOf = (...transactions: PendingTransaction[]): MempoolSample => ({
   transactions: new Map(transactions.map((transaction) => [transaction.id, transaction])),
 });
 
-/** @param rows of each read, in turn; then none */
-function follow(...rows: unknown[][]) {
-  const index = { readIfAny: async () => rows.shift() ?? [] } as unknown as IndexReader;
+/** @param reads the rows of each read, in turn; then none */
+function follow(...reads: (unknown[] | (() => unknown[]))[]) {
+  const readIfAny = async () => {
+    const rows = reads.shift() ?? [];
+    return typeof rows === 'function' ? rows() : rows;
+  };
+  const index = { readIfAny } as unknown as IndexReader;
   return new PendingMoves({ index, turns: new EventLoopTurns() });
 }
 
@@ -80,6 +84,47 @@ test('a transaction that was accepted since the sample is not pending', async ()
   // The acceptance was undone.
   await moves.send([last.subscriber], sample);
   expect(last.sent).toEqual([pending(ONE, '5')]);
+});
+
+const withStatus = (status: string) => expect.objectContaining({ transactionId: ID, status }) as unknown;
+
+test('a subscriber learns what is dropped, also if its subscription changes while that is read', async () => {
+  const { sent, subscriber } = subscriberOf({ addresses: new Set([ONE]) });
+  const change = () => {
+    Object.assign(subscriber, { revision: 2 });
+    return [ID];
+  };
+  const [unmerged, accepted] = [[], []];
+  const moves = follow(unmerged, accepted, unmerged, unmerged, change);
+  await moves.send([subscriber], sampleOf({ ...TRANSACTION, paid: PackedPairs.of([[ONE, 5n]]) }));
+  await moves.send([subscriber], sampleOf());
+  await moves.send([subscriber], sampleOf());
+  expect(sent).toEqual([withStatus('pending'), withStatus('dropped')]);
+});
+
+test('a subscriber that watches an address again learns again what is pending, although others watched it', async () => {
+  const moves = follow();
+  const sample = sampleOf({ ...TRANSACTION, paid: PackedPairs.of([[ONE, 5n]]) });
+  const addresses = new Set([ONE]);
+  const [again, other] = [subscriberOf({ addresses }), subscriberOf({ addresses: new Set([ONE]) })];
+  const send = (...watching: { subscriber: Subscriber }[]) =>
+    moves.send(
+      watching.map(({ subscriber }) => subscriber),
+      sample,
+    );
+  await send(again, other);
+  addresses.delete(ONE);
+  Object.assign(again.subscriber, { revision: 2 });
+  await send(again, other);
+  addresses.add(ONE);
+  Object.assign(again.subscriber, { revision: 3 });
+  await send(again, other);
+  expect([again.sent.length, other.sent.length]).toEqual([2, 1]);
+  // While it watches nothing, it is not among them.
+  await send(other);
+  Object.assign(again.subscriber, { revision: 5 });
+  await send(again, other);
+  expect([again.sent.length, other.sent.length]).toEqual([3, 1]);
 });
 
 const [BORN, MOVED, ENDED, TEMPLATE] = ['b0', 'b1', 'b2', 'aa'].map((byte) => byte.repeat(32)) as [

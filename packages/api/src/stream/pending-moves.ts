@@ -128,7 +128,9 @@ export class PendingMoves {
       subscribers.some((subscriber) => this.#revisions.get(subscriber) !== subscriber.revision);
     const fresh = new Set<string>();
     if (isChanged) {
+      const left = this.#revisions;
       this.#revisions = new Map(subscribers.map((subscriber) => [subscriber, subscriber.revision]));
+      for (const subscriber of left.keys()) if (!this.#revisions.has(subscriber)) this.#told.delete(subscriber);
       await new Slices(this.#turns, 'streams').forEach(subscribers, ({ subscription }) => {
         for (const names of namesOf(subscription)) {
           for (const name of names) {
@@ -222,18 +224,22 @@ export class PendingMoves {
 
   #tell(subscriber: Subscriber, { fresh, dropping, isPresent }: News): void {
     const { subscription, revision } = subscriber;
-    // Its subscription has changed since the moves were collected: the next sample has them.
-    if (this.#revisions.get(subscriber) !== revision) return;
-    const { moves: told } = this.#told.get(subscriber) ?? { moves: new WeakSet<Move>() };
+    const before = this.#told.get(subscriber);
     const messages: Message[] = [];
-    for (const move of this.#movesFor(subscriber, fresh)) {
-      if (told.has(move) || !isPresent(move.transactionId)) continue;
-      told.add(move);
-      messages.push(messageOf('pending', move));
-    }
-    this.#told.set(subscriber, { moves: told, revision });
     for (const move of within(namesOf(subscription), dropping)) {
-      if (told.delete(move)) messages.push(messageOf('dropped', move));
+      if (before?.moves.delete(move) === true) messages.push(messageOf('dropped', move));
+    }
+    // If its subscription has changed since the moves were collected, the next sample has them.
+    if (this.#revisions.get(subscriber) === revision) {
+      // Forgets what it was told of names that it no longer watches.
+      const told = before?.revision === revision ? before.moves : new WeakSet<Move>();
+      for (const move of this.#movesFor(subscriber, fresh)) {
+        const wasTold = before?.moves.has(move) === true;
+        if (!wasTold && !isPresent(move.transactionId)) continue;
+        told.add(move);
+        if (!wasTold) messages.push(messageOf('pending', move));
+      }
+      this.#told.set(subscriber, { moves: told, revision });
     }
     subscriber.send(messages);
   }
