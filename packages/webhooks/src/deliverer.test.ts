@@ -4,7 +4,7 @@ import { conflict, type IndexReader } from '@kasgres/reads';
 import { createLogger } from '@kasgres/runtime';
 import { expect, test } from 'vitest';
 import { Deliverer } from './deliverer.ts';
-import type { ActiveWebhook, Definition, NewDelivery, WebhookQueue } from './queue.ts';
+import type { ActiveWebhook, Definition, NewDelivery, PendingDelivery, WebhookQueue } from './queue.ts';
 
 const SINK = 'ab'.repeat(32);
 
@@ -117,6 +117,30 @@ test('it attempts one test of a webhook at a time', async () => {
     { id: 3n, webhookId: 8n, keyId: 1n },
   ];
   expect(await listAttempted({ listTests: async () => tests, listActive: async () => [] })).toEqual([1n, 3n]);
+});
+
+test('it pauses a delivery that it cannot sign, reports it as overdue, and attempts others', async () => {
+  const end = new AbortController();
+  const attempted: bigint[] = [];
+  let rounds = 0;
+  let overdueMs = 0;
+  const deliverer = makeDeliverer({
+    listTests: async () => [],
+    listActive: async () => {
+      rounds += 1;
+      ({ overdueMs } = deliverer);
+      if (rounds === 5) end.abort();
+      setTimeout(() => deliverer.wake(), 5);
+      return (rounds < 3 ? [1n] : [1n, 2n]).map((id) => ({ ...makeWebhook(id), deliveryId: id }));
+    },
+    findDelivery: async (id) => {
+      attempted.push(id);
+      return {} as PendingDelivery;
+    },
+  });
+  await deliverer.run(end.signal);
+  expect(attempted).toEqual([1n, 2n]);
+  expect(overdueMs).toBeGreaterThan(0);
 });
 
 const STEP = {

@@ -29,10 +29,10 @@ import {
   type Definition,
   type NewDelivery,
   type PendingDelivery,
-  retryPause,
   type WebhookQueue,
 } from './queue.ts';
 import { type Group, ReadingTurns, toGroups } from './reading-turns.ts';
+import { Retries } from './retries.ts';
 import { type SecretBox, sign } from './secrets.ts';
 import { Slots, type Task } from './slots.ts';
 import type { AllowedRange } from './targets.ts';
@@ -46,11 +46,6 @@ const DELIVERY_SLOTS = 200;
 const TEST_SLOTS = 20;
 const POLL_MS = 1000;
 const RETRY_MS = 1000;
-/**
- * A step that cannot be read or stored delays the others by the time limit of a statement at each
- * retry.
- */
-const MAX_STEP_RETRY_MS = 60_000;
 /** After this time of reading, due deliveries are attempted before more is read. */
 const MAX_READING_MS = 250;
 /** An attempt ends within 15 seconds. */
@@ -73,8 +68,10 @@ export class Deliverer {
   readonly #dueTimes = new DueTimes();
   readonly #turns = new ReadingTurns();
   readonly #definitions = new Map<bigint, { revision: number; subscription: Subscription }>();
-  /** Groups whose step could not be read or stored, with the time of the next retry. */
-  readonly #failedGroups = new Map<string, { failures: number; since: number; retryAt: number }>();
+  /** Groups whose step could not be read or stored. */
+  readonly #failedGroups = new Retries<string>();
+  /** Deliveries that could not be read, signed or finished. */
+  readonly #failedDeliveries = new Retries<bigint>();
   /** When the deliveries that wait for a slot became due, the earliest first. */
   #waitingSince: number | undefined;
   /** When the latest round ended without an error; undefined while this does not deliver. */
@@ -102,13 +99,10 @@ export class Deliverer {
   get overdueMs(): number {
     if (this.#roundAt === undefined) return 0;
     const now = performance.now();
-    const since = [
-      this.#roundAt + POLL_MS,
-      this.#waitingSince ?? now,
-      ...Array.from(this.#failedGroups.values(), (failed) => failed.since),
-    ];
+    const failedSince = [this.#failedGroups, this.#failedDeliveries].map((failed) => failed.since ?? now);
+    const since = Math.min(this.#roundAt + POLL_MS, this.#waitingSince ?? now, ...failedSince);
     const stuckMs = Math.max(this.#deliveries.longestMs, this.#tests.longestMs) - STUCK_ATTEMPT_MS;
-    return Math.max(now - Math.min(...since), stuckMs, 0);
+    return Math.max(now - since, stuckMs, 0);
   }
 
   /** Delivers until the signal is aborted, then waits for attempts, which are aborted, too. */
@@ -149,6 +143,9 @@ export class Deliverer {
     const active = listed.filter(({ id }) => !this.#deliveries.has(id));
     const pauseMs = this.#attemptDue(active, signal);
     const tests = await queue.listTests();
+    this.#failedDeliveries.forgetAllBut(
+      new Set([...listed.flatMap(({ deliveryId }) => deliveryId ?? []), ...tests.map(({ id }) => id)]),
+    );
     this.#start(
       this.#tests,
       tests.map(({ id: deliveryId, ...test }) => ({ ...test, deliveryId })),
@@ -195,12 +192,10 @@ export class Deliverer {
     const sinkHash = await this.#options.index.read(async ({ state }) => state.sinkHash, 'webhooks');
     const behind = idle.filter(({ cursor }) => cursor !== sinkHash);
     const groups = this.#turns.order(toGroups(behind, (webhook) => this.#subscriptionOf(webhook)));
-    const names = new Set(groups.map(nameOf));
-    for (const name of this.#failedGroups.keys()) if (!names.has(name)) this.#failedGroups.delete(name);
+    this.#failedGroups.forgetAllBut(new Set(groups.map(nameOf)));
     const startedAt = performance.now();
     for (const group of groups) {
-      const { retryAt = 0 } = this.#failedGroups.get(nameOf(group)) ?? {};
-      if (retryAt > performance.now()) continue;
+      if (this.#failedGroups.isPaused(nameOf(group))) continue;
       if (signal.aborted) return;
       if (performance.now() > startedAt + MAX_READING_MS) {
         this.#isAwake = true;
@@ -215,25 +210,15 @@ export class Deliverer {
     const startedAt = performance.now();
     try {
       await this.#advance(group, signal);
-      this.#failedGroups.delete(nameOf(group));
+      this.#failedGroups.succeed(nameOf(group));
     } catch (error) {
-      const retryInMs = this.#postpone(nameOf(group));
+      const retryInMs = this.#failedGroups.fail(nameOf(group));
       if (signal.aborted || isDatabaseUnavailable(error)) throw error;
       const fields = { cursor: group.cursor, webhooks: group.webhooks.length, retryInMs, reason: String(error) };
       this.#options.logger.warn(fields, 'could not read or store the step of webhooks, retrying later');
     } finally {
       this.#turns.charge(group.webhooks, performance.now() - startedAt);
     }
-  }
-
-  /** Returns the pause before the next retry, in milliseconds. */
-  #postpone(name: string): number {
-    const now = performance.now();
-    const { failures: before = 0, since = now } = this.#failedGroups.get(name) ?? {};
-    const failures = before + 1;
-    const pauseMs = Math.min(retryPause(failures), MAX_STEP_RETRY_MS);
-    this.#failedGroups.set(name, { failures, since, retryAt: now + pauseMs });
-    return pauseMs;
   }
 
   /** Reads the step after a block once for all webhooks of a group. */
@@ -289,14 +274,23 @@ export class Deliverer {
   }
 
   #start(slots: Slots, tasks: readonly Task[], signal: AbortSignal): void {
-    slots.start(tasks, async ({ deliveryId }) => {
+    const ready = tasks.filter(({ deliveryId }) => !this.#failedDeliveries.isPaused(deliveryId));
+    slots.start(ready, async ({ webhookId, deliveryId }) => {
       try {
         await this.#attempt(deliveryId, signal);
+        this.#failedDeliveries.succeed(deliveryId);
       } catch (error) {
-        this.#options.logger.warn({ reason: String(error) }, 'could not deliver to a webhook');
-        await sleep(RETRY_MS, undefined, { signal }).catch(() => undefined);
+        const retryInMs = this.#failedDeliveries.fail(deliveryId);
+        const fields = { webhook: String(webhookId), retryInMs, reason: String(error) };
+        if (this.#admitLine()) this.#options.logger.warn(fields, 'could not deliver to a webhook, retrying later');
       }
     });
+  }
+
+  #admitLine(): boolean {
+    return this.#failureLines.admit((omitted) =>
+      this.#options.logger.info({ omitted }, 'omitted log lines of failed webhooks'),
+    );
   }
 
   async #attempt(deliveryId: bigint, signal: AbortSignal): Promise<void> {
@@ -311,7 +305,7 @@ export class Deliverer {
     const { statusCode, latencyMs, error } = outcome;
     const fields = { webhook: String(delivery.webhookId), delivery: String(deliveryId), statusCode, latencyMs };
     if (error === null) logger.debug(fields, 'delivered to a webhook');
-    else if (this.#failureLines.admit((omitted) => logger.info({ omitted }, 'omitted log lines of failed webhooks')))
+    else if (this.#admitLine())
       logger.info({ ...fields, reason: outcome.reason ?? error }, 'a webhook failed, retrying later');
     onOutcome?.(outcome);
     const reason = await queue.finish(delivery, outcome);
