@@ -114,9 +114,9 @@ async function recordWebhooks({ api, keyId, landmarks }: Fixture, recorder: Reco
   await record('getWebhook', () => store.list(keyId, id));
   const changes = { url: 'https://example.org', addresses: [''], covenants: [''], template: null, status: 'active' };
   for (const [name, value] of Object.entries(changes))
-    await record('updateWebhook', () => store.update(keyId, id, { [name]: value }), name);
+    await record('updateWebhook', () => store.update(keyId, id, () => ({ [name]: value })), name);
   await record('rotateWebhookSecret', () => store.rotate(keyId, id, Buffer.alloc(32)));
-  await record('replayWebhook', () => store.replay(keyId, id, cursor));
+  await record('replayWebhook', () => store.replay(keyId, id, () => cursor));
   await record('testWebhook', () => store.test(keyId, id, () => '{}'));
   await record('listWebhookDeliveries', () => store.listDeliveries(keyId, id, 1));
 

@@ -7,7 +7,7 @@ import { createKey } from '@kasgres/database';
 import { createTestDatabase, type TestDatabase } from '@kasgres/database/testing';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type ActiveWebhook, type PendingDelivery, WebhookQueue } from './queue.ts';
-import { WebhookStore } from './store.ts';
+import { type Webhook, type WebhookChanges, WebhookStore } from './store.ts';
 import { newWebhook } from './testing/new-webhook.ts';
 
 const [OLD, NEXT, REPLAYED, OTHER] = ['ab', 'cd', 'ef', '12'].map((byte) => byte.repeat(32)) as [
@@ -53,6 +53,12 @@ const finish =
 const add: Operation = async ({ webhook: { id: webhookId, revision, sequence } }) =>
   queue.addDeliveries([{ webhookId, revision, sequence, previous: OLD, cursor: NEXT, body: 'body' }]);
 
+/** Watches these unless it watches others. */
+const watch =
+  (changes: WebhookChanges, othersOf: (webhook: Webhook) => string[]): Operation =>
+  async ({ id }) =>
+    store.update(keyId, id, (webhook) => (othersOf(webhook).length > 0 ? {} : changes));
+
 const OPERATIONS: Record<string, Operation> = {
   add,
   move: async ({ webhook }) => queue.moveCursors([webhook], OLD, OTHER),
@@ -60,9 +66,11 @@ const OPERATIONS: Record<string, Operation> = {
   'finish after a success': finish(204),
   'finish after a failure': finish(500),
   'finish after a 410': finish(410),
-  replay: async ({ id }) => store.replay(keyId, id, REPLAYED),
-  patch: async ({ id }) => store.update(keyId, id, { url: 'https://example.org/other' }),
-  'patch that disables': async ({ id }) => store.update(keyId, id, { status: 'disabled' }),
+  replay: async ({ id }) => store.replay(keyId, id, () => REPLAYED),
+  patch: async ({ id }) => store.update(keyId, id, () => ({ url: 'https://example.org/other' })),
+  'patch that disables': async ({ id }) => store.update(keyId, id, () => ({ status: 'disabled' })),
+  'patch of addresses': watch({ addresses: ['kaspasim:one'] }, ({ covenants }) => covenants),
+  'patch of covenants': watch({ covenants: [OTHER] }, ({ addresses }) => addresses),
   rotate: async ({ id }) => store.rotate(keyId, id, Buffer.alloc(60, 1)),
   delete: async ({ id }) => store.delete(keyId, id),
 };
@@ -84,7 +92,7 @@ async function prepare(isPending: boolean): Promise<Listed> {
 async function stateOf(id: bigint): Promise<string> {
   const { rows: webhooks } = await database.pool.query(
     `select encode(cursor, 'hex') as cursor, sequence, revision, status, failures,
-      pause_ms > 0 as is_paused, url, encode(secret, 'hex') as secret
+      pause_ms > 0 as is_paused, url, addresses, covenants, encode(secret, 'hex') as secret
      from webhooks where id = $1`,
     [id],
   );
@@ -166,7 +174,7 @@ test('deliveries of a deleted webhook do not stay', async () => {
 
 test('a failure of what its owner has changed since does not disable a webhook', async () => {
   const listed = await prepare(true);
-  await store.update(keyId, listed.id, { url: 'https://example.org/other' });
+  await store.update(keyId, listed.id, () => ({ url: 'https://example.org/other' }));
   expect(await finish(410)(listed)).toBeNull();
   expect(await store.list(keyId, listed.id)).toMatchObject([{ status: 'active', failures: 0 }]);
 });

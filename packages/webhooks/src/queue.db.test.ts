@@ -33,7 +33,7 @@ test('it does not disable a webhook that was replayed since it was listed', asyn
   const { store, queue, keyId, ids } = await createWebhooks(1);
   const id = ids[0] as bigint;
   const [listed] = (await queue.listActive()) as [ActiveWebhook];
-  await store.replay(keyId, id, NEW);
+  await store.replay(keyId, id, () => NEW);
   expect(await queue.disable(listed, 'the cursor is unknown')).toBe(false);
   expect(await store.list(keyId, id)).toMatchObject([{ status: 'active', statusReason: null, cursor: NEW }]);
 

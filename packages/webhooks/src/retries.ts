@@ -1,7 +1,7 @@
-/** What failed here, not at a receiver, and when it is tried again. */
+/** When to try again, after a failure of this program and not of a receiver. */
 import { retryPause } from './queue.ts';
 
-/** What fails may delay the others by the time limit of a statement at each retry. */
+/** A failure may delay the others by the time limit of a statement at each retry. */
 const MAX_PAUSE_MS = 60_000;
 
 interface Failed {

@@ -1,6 +1,6 @@
 /** Webhooks in the database: what their owners see and change. All of it is on the primary. */
 import { type Database, notifyStatement } from '@kasgres/database';
-import { conflict, type Db } from '@kasgres/reads';
+import { type Awaitable, conflict, type Db } from '@kasgres/reads';
 import { type RawBuilder, sql, type Transaction } from 'kysely';
 
 const MAX_WEBHOOKS_PER_KEY = 20;
@@ -26,6 +26,8 @@ export interface NewWebhook {
 
 export interface Webhook {
   id: bigint;
+  /** Grows with each change by its owner. */
+  revision: number;
   url: string;
   events: WebhookEvent[];
   addresses: string[];
@@ -109,7 +111,7 @@ export class WebhookStore {
   /** Lists the webhooks of a key, or one of them, oldest first. */
   async list(keyId: bigint, id?: bigint): Promise<Webhook[]> {
     const { rows } = await sql<Webhook>`
-      select w.id, url, events, addresses, covenants, template, confirmations,
+      select w.id, w.revision, url, events, addresses, covenants, template, confirmations,
         with_ids as "withIds", status, status_reason as "statusReason",
         encode(w.cursor, 'hex') as cursor, w.sequence, failures, failing_since as "failingSince",
         case when d.id is not null and status = 'active'
@@ -124,16 +126,16 @@ export class WebhookStore {
 
   /**
    * Returns whether there is such a webhook. Activating one attempts its pending delivery at once.
+   * @param changesOf called again if the webhook was changed meanwhile; its error is thrown
    */
   async update(
     keyId: bigint,
     id: bigint,
-    { url, addresses, covenants, template, status }: WebhookChanges,
+    changesOf: (webhook: Webhook) => Awaitable<WebhookChanges>,
   ): Promise<boolean> {
-    return this.#change(
-      keyId,
-      id,
-      sql`
+    return this.#changeBasedOn(keyId, id, async (webhook) => {
+      const { url, addresses, covenants, template, status } = await changesOf(webhook);
+      return sql`
       update webhooks set revision = revision + 1
         ${url === undefined ? sql`` : sql`, url = ${url}`}
         ${addresses === undefined ? sql`` : sql`, addresses = ${[...addresses]}::text[]`}
@@ -145,8 +147,8 @@ export class WebhookStore {
             : sql`, status = ${status}, status_reason = ${status === 'active' ? null : 'disabled by its owner'},
                 ${NO_FAILURES}`
         }
-      where id = ${id}`,
-    );
+      where id = ${id}`;
+    });
   }
 
   async delete(keyId: bigint, id: bigint): Promise<boolean> {
@@ -175,20 +177,20 @@ export class WebhookStore {
   /**
    * Continues from another block. The pending delivery is given up, and its number is not used
    * again: it may have arrived.
+   * @param cursorOf called again if the webhook was changed meanwhile; its error is thrown
    */
-  async replay(keyId: bigint, id: bigint, cursor: string): Promise<boolean> {
-    return this.#change(
-      keyId,
-      id,
-      sql`
+  async replay(keyId: bigint, id: bigint, cursorOf: (webhook: Webhook) => Awaitable<string>): Promise<boolean> {
+    return this.#changeBasedOn(keyId, id, async (webhook) => {
+      const cursor = await cursorOf(webhook);
+      return sql`
       with given_up as (
         update webhook_deliveries
           set is_pending = false, body = null, error = 'given up: replayed from another block'
         where webhook_id = ${id} and is_pending and sequence is not null returning sequence)
       update webhooks set cursor = decode(${cursor}, 'hex'), revision = revision + 1,
         sequence = coalesce((select max(sequence) from given_up), sequence), ${NO_FAILURES}
-      where id = ${id}`,
-    );
+      where id = ${id}`;
+    });
   }
 
   /**
@@ -230,15 +232,32 @@ export class WebhookStore {
   }
 
   /**
-   * Runs a statement that changes a webhook, if the key has it. The lock is a separate statement,
-   * so that the other one sees what was changed while the lock was waited for, such as a delivery
-   * that was added.
+   * Like `#change`, with a statement that depends on the webhook. What it was based on is checked
+   * under the lock.
    */
-  async #change(keyId: bigint, id: bigint, statement: RawBuilder<unknown>): Promise<boolean> {
+  async #changeBasedOn(
+    keyId: bigint,
+    id: bigint,
+    statementOf: (webhook: Webhook) => Promise<RawBuilder<unknown>>,
+  ): Promise<boolean> {
+    for (;;) {
+      const [webhook] = await this.list(keyId, id);
+      if (webhook === undefined) return false;
+      const isChanged = await this.#change(keyId, id, await statementOf(webhook), webhook.revision);
+      if (isChanged) return true;
+    }
+  }
+
+  /**
+   * Runs a statement that changes a webhook, if the key has it, and it has this revision. The lock
+   * is a separate statement, so that the other one sees what was changed while the lock was waited
+   * for, such as a delivery that was added.
+   */
+  async #change(keyId: bigint, id: bigint, statement: RawBuilder<unknown>, revision?: number): Promise<boolean> {
     return this.#andNotify(async (db) => {
-      const { rows } = await sql`select from webhooks where api_key_id = ${keyId} and id = ${id} for update`.execute(
-        db,
-      );
+      const { rows } = await sql`
+        select from webhooks where api_key_id = ${keyId} and id = ${id}
+          ${revision === undefined ? sql`` : sql`and revision = ${revision}`} for update`.execute(db);
       if (rows.length === 0) return false;
       await statement.execute(db);
       return true;

@@ -30,6 +30,7 @@ from notification_secret;
 -- list of packages/webhooks/src/store.ts
 select
   w.id,
+  w.revision,
   url,
   events,
   addresses,
@@ -61,6 +62,7 @@ order by w.id;
 -- list of packages/webhooks/src/store.ts
 select
   w.id,
+  w.revision,
   url,
   events,
   addresses,
@@ -91,12 +93,15 @@ order by w.id;
 
 -- updateWebhook ---------------------------------------------------------------------------------------
 
+-- list of packages/webhooks/src/store.ts: in webhook.sql, getWebhook
+
 -- #andNotify of packages/webhooks/src/store.ts: url
 select
 from webhooks
 where
   api_key_id = $1
   and id = $2
+  and revision = $3
 for update;
 
 -- #andNotify of packages/webhooks/src/store.ts: url
@@ -144,7 +149,13 @@ where id = $3;
 
 -- rotateWebhookSecret ---------------------------------------------------------------------------------
 
--- #andNotify of packages/webhooks/src/store.ts: in webhook.sql, updateWebhook
+-- #andNotify of packages/webhooks/src/store.ts
+select
+from webhooks
+where
+  api_key_id = $1
+  and id = $2
+for update;
 
 -- #andNotify of packages/webhooks/src/store.ts
 update webhooks
@@ -158,6 +169,8 @@ where id = $3;
 -- #andNotify of packages/webhooks/src/store.ts: in webhook.sql, createWebhook
 
 -- replayWebhook ---------------------------------------------------------------------------------------
+
+-- list of packages/webhooks/src/store.ts: in webhook.sql, getWebhook
 
 -- #andNotify of packages/webhooks/src/store.ts: in webhook.sql, updateWebhook
 
@@ -592,7 +605,7 @@ returning id;
 
 -- deleteWebhook ---------------------------------------------------------------------------------------
 
--- #andNotify of packages/webhooks/src/store.ts: in webhook.sql, updateWebhook
+-- #andNotify of packages/webhooks/src/store.ts: in webhook.sql, rotateWebhookSecret
 
 -- #andNotify of packages/webhooks/src/store.ts
 with

@@ -49,6 +49,7 @@ export const toWebhookJson = ({
   nextAttemptAt,
   createdAt,
   withIds: _ids,
+  revision: _revision,
   ...rest
 }: Webhook) => ({
   id: String(id),

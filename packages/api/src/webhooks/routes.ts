@@ -21,6 +21,7 @@ import {
   testBodyOf,
   type Webhook,
   WEBHOOK_EVENTS,
+  type WebhookChanges,
 } from '@kasgres/webhooks';
 import type { FastifyRequest } from 'fastify';
 import { z } from 'zod';
@@ -228,28 +229,36 @@ export const updateWebhook = route(
     }),
     response: webhookJson,
   },
-  async (context, { params: { id }, body: { url: given, status, ...body } }) => {
+  async (context, { params: { id }, body }) => {
     const { services, request } = context;
-    if (given !== undefined) requireUrl(services, given);
-    const webhook = await findWebhook(context, id);
-    const watched = {
+    if (body.url !== undefined) requireUrl(services, body.url);
+    const changes = {
+      ...body,
       addresses: body.addresses && [...new Set(body.addresses)],
       covenants: body.covenants && [...new Set(body.covenants)],
-      template: body.template,
     };
-    if (Object.values(watched).some((changed) => changed !== undefined)) {
-      const { events, addresses: listed, covenants: ids, template: before } = webhook;
-      const { addresses = listed, covenants = ids, template = before } = watched;
-      const after = { addresses, covenants, template: template ?? undefined };
-      requireOneChoice({ ...after, covenants: covenants.length }, body.template == null ? 'covenants' : 'template');
-      await toSubscription(services, { events, ...after });
-      requireWatched(events, after);
-    }
-    const changes = { url: given, ...watched, status };
-    if (!(await webhooksOf(services).store.update(keyOf(request), id, changes))) throw unknown();
+    const checked = async (webhook: Webhook) => {
+      await requireWatchable(services, webhook, changes);
+      return changes;
+    };
+    if (!(await webhooksOf(services).store.update(keyOf(request), id, checked))) throw unknown();
     return toWebhookJson(await findWebhook(context, id));
   },
 );
+
+/** @throws HttpError 400 if a webhook cannot watch what these changes leave it with */
+async function requireWatchable(services: Services, before: Webhook, changes: WebhookChanges): Promise<void> {
+  const { addresses, covenants, template } = changes;
+  if (addresses === undefined && covenants === undefined && template === undefined) return;
+  const after = {
+    addresses: addresses ?? before.addresses,
+    covenants: covenants ?? before.covenants,
+    template: (template === undefined ? before.template : template) ?? undefined,
+  };
+  requireOneChoice({ ...after, covenants: after.covenants.length }, template == null ? 'covenants' : 'template');
+  await toSubscription(services, { events: before.events, ...after });
+  requireWatched(before.events, after);
+}
 
 export const deleteWebhook = route(
   {
@@ -273,7 +282,7 @@ export const rotateWebhookSecret = route(
     url: '/v1/webhooks/:id/secret',
     operationId: 'rotateWebhookSecret',
     summary: 'Replace the secret of a webhook',
-    description: 'The secret before signs deliveries, too, for 24 hours.',
+    description: 'The secret before signs deliveries, too, for 24 hours; earlier ones no longer do.',
     response: z.object({ id: decimal, secret: secretJson }),
   },
   async (context, { params: { id } }) => {
@@ -317,8 +326,8 @@ export const replayWebhook = route(
   },
   async (context, { params: { id }, body: { from } }) => {
     const { services, request } = context;
-    const cursor = await cursorOf(context, from, await findWebhook(context, id));
-    if (!(await webhooksOf(services).store.replay(keyOf(request), id, cursor))) throw unknown();
+    const cursorAfter = (webhook: Webhook) => cursorOf(context, from, webhook);
+    if (!(await webhooksOf(services).store.replay(keyOf(request), id, cursorAfter))) throw unknown();
     return toWebhookJson(await findWebhook(context, id));
   },
 );
