@@ -9,10 +9,17 @@ export const ERRORS = {
   409: 'The request needs blocks that are not indexed, before the first indexed block or in a gap (the message names the blocks); or the cursor is an address that has no balance now',
   413: 'The body is larger than 1 MiB',
   415: 'The body is not `application/json`',
+  426: 'The request opens no WebSocket',
   429: 'The key has spent its request units; see `retry-after`',
   500: 'Internal error; the message has the request id',
   503: 'The database or the node is unavailable, nothing is indexed yet, or the first catch-up has not finished; see `retry-after`',
 } as const;
+
+/** Statuses that any request may get before hooks run, without the headers of other responses. */
+export const TRANSPORT_ERRORS: Readonly<Record<number, string>> = {
+  408: 'The request did not arrive in time',
+  431: 'The headers and the URL are larger than 16 KiB together',
+};
 
 export type ErrorStatus = keyof typeof ERRORS;
 

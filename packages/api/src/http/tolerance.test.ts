@@ -61,7 +61,9 @@ it.each([H2C, WEBSOCKET])('reads the body of a POST that offers an upgrade to $u
 });
 
 it('refuses an upgrade of /v1/ws to anything but a WebSocket as a request without one', async () => {
-  expect((await ask('GET', '/v1/ws', { ...KEY, ...H2C })).status).toBe(426);
+  const { status, headers } = await ask('GET', '/v1/ws', { ...KEY, ...H2C });
+  // RFC 9110 §15.5.22.
+  expect({ status, upgrade: headers.upgrade }).toEqual({ status: 426, upgrade: 'websocket' });
 });
 
 it.each([

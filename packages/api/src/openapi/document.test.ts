@@ -122,6 +122,14 @@ it('declares the 403 of a read-only key for exactly the operations that submit',
   ]);
 });
 
+it('declares the refusals of bodies for every operation that reads one, and of a WebSocket', () => {
+  const refusing = (status: string) =>
+    operations.filter(({ operation }) => status in operation.responses).map(({ name }) => name);
+  const reading = operations.flatMap(({ name }) => (name.startsWith('GET ') ? [] : [name]));
+  expect(reading).toContain('DELETE /v1/webhooks/{id}');
+  expect([refusing('413'), refusing('415'), refusing('426')]).toEqual([reading, reading, ['GET /v1/ws']]);
+});
+
 it('references exactly the components that exist', () => {
   const references = [...JSON.stringify(document).matchAll(/"\$ref":"#\/components\/([\w/]+)"/g)].map(
     ([, name]) => name,

@@ -4,7 +4,7 @@ import { errorEnvelope } from '@kasgres/reads';
 import type { FastifyInstance } from 'fastify';
 import type { z } from 'zod';
 import examples from '../generated/examples.json' with { type: 'json' };
-import { ERRORS, type ErrorStatus, HEADERS, NOT_MODIFIED } from '../http/responses.ts';
+import { ERRORS, type ErrorStatus, HEADERS, NOT_MODIFIED, TRANSPORT_ERRORS } from '../http/responses.ts';
 import type { ExampleRequest } from './example-requests.ts';
 import { info, tags } from './info.ts';
 import type { AnyOperation, Callback } from './route.ts';
@@ -108,15 +108,18 @@ function describeBody(body: z.ZodType, example: ExampleRequest | undefined): obj
   return { required: !body.safeParse(undefined).success, content: { 'application/json': content } };
 }
 
-/** 400 is also the status of an unknown query parameter, which any operation refuses. */
-function otherStatusesOf({ isFromIndex, cost, body, submits, errors = [] }: AnyOperation): number[] {
+/**
+ * 400 is also the status of an unknown query parameter, which any operation refuses. A body is read
+ * also where none is needed.
+ */
+function otherStatusesOf({ method, isFromIndex, cost, submits, errors = [] }: AnyOperation): number[] {
   return [
     400,
     500,
     503,
     ...(isFromIndex ? [304] : []),
     ...(cost === undefined ? [] : [401, 429]),
-    ...(body === undefined ? [] : [413, 415]),
+    ...(method === 'GET' ? [] : [413, 415]),
     ...(submits === true ? [403] : []),
     ...errors,
   ];
@@ -178,12 +181,6 @@ function describeHeaders(status: number, needsKey: boolean, isFromIndex: boolean
     ]),
   );
 }
-
-/** Statuses that any request may get before hooks run, without the headers of other responses. */
-const TRANSPORT_ERRORS: Readonly<Record<number, string>> = {
-  408: 'The request did not arrive in time',
-  431: 'The headers and the URL are larger than 16 KiB together',
-};
 
 const referenceOf = (status: number) => ({ $ref: `#/components/responses/${responseComponentName(status)}` });
 

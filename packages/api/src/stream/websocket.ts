@@ -88,6 +88,7 @@ const operation = {
   cost: 0.5,
   acceptsToken: true,
   isFromIndex: false,
+  errors: [426],
   query: z.strictObject({ token: z.string().max(200).optional().meta({ description: 'A token instead of the key' }) }),
   response: webSocketMessage,
 } as const;
@@ -111,8 +112,11 @@ export const openWebSocket: ApiPlugin = async (app, services) => {
     exposeHeadRoute: false,
     config: { operation },
     schema: { querystring: operation.query },
-    preHandler: async (request) => {
-      if (!request.ws) throw new HttpError(426, 'This is a WebSocket: connect with the protocol ws or wss');
+    preHandler: async (request, reply) => {
+      if (!request.ws) {
+        reply.headers({ upgrade: 'websocket', connection: 'upgrade' });
+        throw new HttpError(426, 'This is a WebSocket: connect with the protocol ws or wss');
+      }
       validate(handshake, request.headers);
       // A WebSocket is no request in flight, and a handshake that fails from here on has no
       // response that would release it.
