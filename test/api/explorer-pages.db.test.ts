@@ -132,10 +132,15 @@ test('a search takes what pages show', async () => {
   expect(await find('1,000,000')).toEqual(await find('1000000'));
 });
 
+interface RestOperation {
+  parameters: { name: string; required: boolean }[];
+  responses: Record<string, object>;
+}
+
 test('/rest has a separate document, which the documentation links', async () => {
   const response = await fetch(`${harness.api.url}/rest/openapi.json`);
   const document = (await response.json()) as {
-    paths: Record<string, Record<string, { parameters: { name: string }[] }>>;
+    paths: Record<string, Record<string, RestOperation>>;
   };
   const page = document.paths['/addresses/{address}/full-transactions-page']?.['get'];
   expect(page?.parameters.map(({ name }) => name)).toEqual(
@@ -143,5 +148,11 @@ test('/rest has a separate document, which the documentation links', async () =>
   );
   expect(document.paths['/transactions']).toHaveProperty('post.requestBody');
   expect(Object.keys(document.paths).length).toBeGreaterThan(40);
+  const required = document.paths['/virtual-chain']?.['get']?.parameters.filter((parameter) => parameter.required);
+  expect(required?.map(({ name }) => name)).toEqual(['blueScoreGte']);
+  const statuses = Object.keys(document.paths['/transactions']?.['post']?.responses ?? {});
+  expect(statuses).toEqual(expect.arrayContaining(['304', '403', '408', '409', '413', '415', '431', '500']));
+  // Its 503 has the form of the original.
+  expect(document.paths['/info/health']?.['get']?.responses['503']).not.toHaveProperty('content');
   expect(await (await fetch(`${harness.api.url}/openapi.json`)).text()).toContain('/rest/openapi.json');
 });

@@ -17,6 +17,7 @@ import {
   readTransactionPage,
   type RestRoute,
 } from './call.ts';
+import { MAX_OFFSET } from './document.ts';
 import { type TimedTransaction, toTransaction } from './forms.ts';
 import { historyPage, newestTransactions } from './history.ts';
 import * as network from './network-queries.ts';
@@ -55,7 +56,7 @@ async function readHistory(call: Call) {
 
 async function readNewest(call: Call) {
   const address = await addressOf(call);
-  const request = { address, limit: limitOf(call), offset: numberOf(call, 'offset', { maximum: 100_000 }) };
+  const request = { address, limit: limitOf(call), offset: numberOf(call, 'offset', { maximum: MAX_OFFSET }) };
   const form = formOf(call);
   const page = newestTransactions.with(request);
   return readTransactionPage(call, request.limit, page, (transaction) => toTransaction(transaction, form));

@@ -3,8 +3,12 @@
  * the forms of kaspa-rest-server.
  */
 import { z } from 'zod';
+import { ERRORS, NOT_MODIFIED, TRANSPORT_ERRORS } from '../http/responses.ts';
 import type { RestRoute } from './call.ts';
 import { restServerTransaction } from './submitted-transaction.ts';
+
+/** Rows that Postgres reads and leaves out, at most. */
+export const MAX_OFFSET = 100_000;
 
 type Schema = Readonly<Record<string, unknown>>;
 
@@ -27,7 +31,11 @@ const past: Schema = { type: 'integer', description: 'Ignored' };
 
 /** The parameters of the query, by route. */
 export const QUERIES: Readonly<Record<string, Readonly<Record<string, Schema>>>> = {
-  '/addresses/:address/full-transactions': { limit, offset: { type: 'integer', minimum: 0, default: 0 }, ...form },
+  '/addresses/:address/full-transactions': {
+    limit,
+    offset: { type: 'integer', minimum: 0, maximum: MAX_OFFSET, default: 0 },
+    ...form,
+  },
   '/addresses/:address/full-transactions-page': { limit, before: time, after: time, ...form, acceptance },
   '/addresses/top': { before: past, limit: past },
   '/addresses/distribution': { before: past, limit: past },
@@ -56,6 +64,15 @@ export const QUERIES: Readonly<Record<string, Readonly<Record<string, Schema>>>>
   '/transactions/search': { ...form, acceptance },
 };
 
+/** The parameters of the query without which a request is a 400. */
+const REQUIRED: Readonly<Record<string, string>> = {
+  '/blocks': 'lowHash',
+  '/virtual-chain': 'blueScoreGte',
+  '/info/get-vscp-from-block': 'startHash',
+};
+
+const HEALTH = '/info/health';
+
 /** Bodies that routes check themselves. */
 const BODIES: Readonly<Record<string, z.ZodType>> = {
   '/transactions': z.object({ transaction: restServerTransaction, allowOrphan: z.boolean().default(false) }),
@@ -69,17 +86,13 @@ const ERROR: Schema = {
     statusCode: { type: 'integer' },
     message: text,
     detail: text,
+    error: { ...text, description: 'Why the node rejected a transaction' },
     details: { type: 'array', items: { type: 'object', properties: { path: text, message: text } } },
   },
 };
 
-const ERRORS: Readonly<Record<number, string>> = {
-  400: 'The request is not valid',
-  401: 'The key is missing or invalid',
-  404: 'Nothing is indexed under this name',
-  429: 'The rate limit is exceeded',
-  503: 'The database or the node is out of reach, or the first catch-up has not finished',
-};
+/** Their bodies, if any, have no `detail`. */
+const OTHERS: Readonly<Record<number, string>> = { 304: NOT_MODIFIED, ...TRANSPORT_ERRORS };
 
 const errors = Object.fromEntries(
   Object.entries(ERRORS).map(([status, description]) => [
@@ -88,22 +101,38 @@ const errors = Object.fromEntries(
   ]),
 );
 
-const parameter = (name: string, location: 'path' | 'query', schema: Schema): object => ({
+function describeResponses({ method, path, submits = false }: RestRoute): object {
+  const { 403: forbidden, 413: tooLarge, 415: notJson, 426: _ofWebSockets, ...common } = errors;
+  return {
+    200: { description: 'In the form of kaspa-rest-server' },
+    ...Object.fromEntries(Object.entries(OTHERS).map(([status, description]) => [status, { description }])),
+    ...common,
+    ...(submits && { 403: forbidden }),
+    ...(method === 'POST' && { 413: tooLarge, 415: notJson }),
+    // Its body is that of the 200, as in the original.
+    ...(path === HEALTH && { 503: { description: 'The index is behind, or the node is not synced' } }),
+  };
+}
+
+const parameter = (name: string, location: 'path' | 'query', schema: Schema, required: boolean): object => ({
   name,
   in: location,
-  required: location === 'path',
+  required,
   schema,
 });
 
-function describeRoute({ method, path, body = BODIES[path], cost = 0.1 }: RestRoute): object {
+function describeRoute(route: RestRoute): object {
+  const { method, path, body = BODIES[path], cost = 0.1 } = route;
   const names = [...path.matchAll(/:(\w+)/g)].map(([, name = '']) => name);
   return {
     operationId: `${method.toLowerCase()}${path.replaceAll(/[^a-z0-9]+(\w)?/gi, (_, letter: string = '') => letter.toUpperCase())}`,
     tags: [path.split('/')[1]],
     'x-request-cost-ru': cost,
     parameters: [
-      ...names.map((name) => parameter(name, 'path', text)),
-      ...Object.entries(QUERIES[path] ?? {}).map(([name, schema]) => parameter(name, 'query', schema)),
+      ...names.map((name) => parameter(name, 'path', text, true)),
+      ...Object.entries(QUERIES[path] ?? {}).map(([name, schema]) =>
+        parameter(name, 'query', schema, REQUIRED[path] === name),
+      ),
     ],
     ...(body !== undefined &&
       method === 'POST' && {
@@ -112,7 +141,7 @@ function describeRoute({ method, path, body = BODIES[path], cost = 0.1 }: RestRo
           content: { 'application/json': { schema: z.toJSONSchema(body, { io: 'input', unrepresentable: 'any' }) } },
         },
       }),
-    responses: { 200: { description: 'In the form of kaspa-rest-server' }, ...errors },
+    responses: describeResponses(route),
   };
 }
 
