@@ -4,6 +4,7 @@ import { classifyScript, computeMass, toHex, transactionId } from '@kasgres/kasp
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { buildTransaction } from '@kasgres/devnet';
 import { submittedForm } from '../support/compare/expected.ts';
+import { OTHER_NETWORK } from './accounts.ts';
 import { type Harness, openHarness } from './harness.ts';
 import { sinkOf } from './one-state.ts';
 
@@ -73,6 +74,9 @@ test('errors have the detail that clients of the original show', async () => {
   });
   expect((await ask('/info/blockreward/nothing')).json).toMatchObject({ detail: expect.any(String) as string });
   expect((await ask('/transactions/count/yesterday')).json['detail']).toBe('date: must be YYYY, YYYY-MM or YYYY-MM-DD');
+  expect((await ask(`/addresses/${OTHER_NETWORK}/balance`)).json['detail']).toBe(
+    'address: is not an address of simnet',
+  );
   const { json } = await harness.api.requestWithoutKey('/rest/info/coinsupply');
   expect(json['detail']).toBe(json['message']);
   expect((await ask('/addresses/%zz/balance')).json).toMatchObject({ statusCode: 400, detail: 'The URL is malformed' });

@@ -11,7 +11,7 @@ import {
   type IndexState,
   type Reading,
   requireCaughtUp,
-  requireNetworkOfAll,
+  requireNetwork,
   Slices,
 } from '@kasgres/reads';
 import type { FastifyReply, FastifyRequest } from 'fastify';
@@ -170,7 +170,7 @@ export const readState = (
 
 export async function addressOf(call: Call): Promise<string> {
   const address = validate(addressInput, call.params['address'], ['address']);
-  requireNetworkOfAll(await call.services.index.getNetwork(), [address]);
+  requireNetwork(await call.services.index.getNetwork(), address, 'address');
   return address;
 }
 
