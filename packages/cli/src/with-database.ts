@@ -1,5 +1,5 @@
 /** The database connection of a command. */
-import { checkSchema, type Connection, connect, type ConnectOptions } from '@kasgres/database';
+import { ASK_AFTER_SILENCE_MS, checkSchema, type Connection, connect, type ConnectOptions } from '@kasgres/database';
 import { isLockHeld } from '@kasgres/runtime';
 import { type DatabaseAddress, getDatabase } from './addresses.ts';
 import { printMessage } from './command-line.ts';
@@ -24,7 +24,13 @@ export async function withDatabase<Result>(
 ): Promise<Result> {
   const { url, startedOn } = address ?? (await getDatabase(readCliEnv()));
   if (address === undefined && process.stderr.isTTY) printMessage(`Database: ${nameOfDatabase(url)}`);
-  const database = connect({ max: 1, applicationName: `kasgres ${command}`, ...options, url });
+  const database = connect({
+    max: 1,
+    applicationName: `kasgres ${command}`,
+    askAfterSilenceMs: ASK_AFTER_SILENCE_MS,
+    ...options,
+    url,
+  });
   try {
     try {
       await checkSchema(database.pool);

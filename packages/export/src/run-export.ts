@@ -17,6 +17,8 @@ export const EXPORT_CONNECTION = {
   connectTimeoutMs: 60_000,
   // One reads in a long transaction. The other checks the current bootstrap block.
   max: 2,
+  // The server waits while a file is written, and a disk may be slow.
+  askAfterSilenceMs: 60_000,
   // Pieces must be read by index, but the planner misjudges `unnest`.
   settings: { enable_seqscan: 'off', random_page_cost: '1.1' },
 };
