@@ -300,7 +300,9 @@ describe('names', () => {
     ]);
     expect((await getCluster(ownLess)).name).toBe('Harbour');
     const { status, json } = await harness.api.getChecked('/v1/addresses/{address}/tag', { address: ownLess });
-    expect([status, json['tag']]).toMatchObject([200, { name: 'Harbour', address: ownLess }]);
+    expect([status, json['tag']]).toMatchObject([200, { name: 'Harbour', address: ownLess, isGuessed: true }]);
+    const named = await harness.api.getChecked('/v1/addresses/{address}/tag', { address: a });
+    expect(named.json['tag']).not.toHaveProperty('isGuessed');
     await replaceSources(harness.database.pool, [
       source('rumour', [
         [b, 'Casino', 20],

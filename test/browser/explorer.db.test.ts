@@ -11,6 +11,7 @@ import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { type Client, createClient, type ResponseBody } from '../support/client.ts';
 import { type Harness, openHarness } from '../api/harness.ts';
+import { cluster } from '../simulation/clusters-harness.ts';
 import { freePort, startApi, startApiProgram } from '../support/programs.ts';
 import { hasChromium, launchChromium } from './chromium.ts';
 
@@ -159,6 +160,22 @@ describe.skipIf(!hasChromium)('the explorer', () => {
         expect(serious, `${path}, ${colorScheme}`).toEqual([]);
       }
     }
+  });
+
+  test('a name that only the cluster has looks like a guess', async () => {
+    await cluster(harness.database, { depth: 10n });
+    const { address, id } = await row<{ address: string; id: string }>(
+      `select address, clusters.id from clusters join scripts on scripts.id = clusters.id
+        where address <> '${ids.address}' limit 1`,
+    );
+    await harness.database.pool.query("update clusters set name = 'Mill', labels = '{shop}' where id = $1", [id]);
+    await expectPage(`/addresses/${address}`, /Transactions/);
+    expect(await heading()).toMatch(/^Address\s+Mill\?/);
+    expect(await page.title()).not.toContain('Mill');
+    expect(await page.locator('.sides .name', { hasText: 'Mill' }).first().innerText()).toMatch(/^Mill\?/);
+    const html = await (await fetch(`${harness.api.url}/addresses/${address}`)).text();
+    expect(/<title>([^<]*)/.exec(html)?.[1]).not.toContain('Mill');
+    await harness.database.pool.query('update clusters set name = null where id = $1', [id]);
   });
 
   test('every page fits on a phone', async () => {

@@ -78,6 +78,7 @@ test('it responds with every field of openapi.json but those of bootstraps, of l
       "get /v1/status: utxoSetLoad.utxoCount",
       "post /v1/rpc/getBlockTemplate: block.transactions.inputs.computeBudget",
       "post /v1/rpc/getBlockTemplate: block.transactions.outputs.covenant",
+      "get /v1/miners: miners.tag.isGuessed",
       "get /v1/templates/{hash}/covenants: metadata.scannedTo",
       "get /v1/blocks/daa-score/{start}/{end}: truncated",
       "get /v1/addresses/{address}/cluster: changeSuggestions.address",

@@ -49,7 +49,8 @@ from
                     $3::text as address,
                     name,
                     link,
-                    labels
+                    labels,
+                    true as "isGuessed"
                   from clusters
                   where
                     id = (
@@ -192,7 +193,8 @@ from
                                   scripts.address as address,
                                   name,
                                   link,
-                                  labels
+                                  labels,
+                                  true as "isGuessed"
                                 from clusters
                                 where
                                   id = (
@@ -407,7 +409,8 @@ from
 --   +                          scripts.address as address,
 --   +                          name,
 --   +                          link,
---   +                          labels
+--   +                          labels,
+--   +                          true as "isGuessed"
 --   +                        from clusters
 --   +                        where
 --   +                          id = (
@@ -610,7 +613,8 @@ from
                                   requested.address as address,
                                   name,
                                   link,
-                                  labels
+                                  labels,
+                                  true as "isGuessed"
                                 from clusters
                                 where
                                   id = (
@@ -775,7 +779,8 @@ from
 --   +                          scripts.address as address,
 --   +                          name,
 --   +                          link,
---   +                          labels
+--   +                          labels,
+--   +                          true as "isGuessed"
 --   +                        from clusters
 --   +                        where
 --   +                          id = (
@@ -1096,7 +1101,8 @@ from
                           $5::text as address,
                           name,
                           link,
-                          labels
+                          labels,
+                          true as "isGuessed"
                         from clusters
                         where
                           id = (
@@ -1192,7 +1198,8 @@ from
 --   +                          scripts.address as address,
 --   +                          name,
 --   +                          link,
---   +                          labels
+--   +                          labels,
+--   +                          true as "isGuessed"
 --   +                        from clusters
 --   +                        where
 --   +                          id = (
@@ -3390,7 +3397,8 @@ from
 --   +                          scripts.address as address,
 --   +                          name,
 --   +                          link,
---   +                          labels
+--   +                          labels,
+--   +                          true as "isGuessed"
 --   +                        from clusters
 --   +                        where
 --   +                          id = (

@@ -411,7 +411,8 @@ from
                                           script.address as address,
                                           name,
                                           link,
-                                          labels
+                                          labels,
+                                          true as "isGuessed"
                                         from clusters
                                         where
                                           id = (
@@ -811,7 +812,8 @@ from
 --   +                          scripts.address as address,
 --   +                          name,
 --   +                          link,
---   +                          labels
+--   +                          labels,
+--   +                          true as "isGuessed"
 --   +                        from clusters
 --   +                        where
 --   +                          id = (
@@ -1525,7 +1527,8 @@ from
 --   +                          scripts.address as address,
 --   +                          name,
 --   +                          link,
---   +                          labels
+--   +                          labels,
+--   +                          true as "isGuessed"
 --   +                        from clusters
 --   +                        where
 --   +                          id = (
@@ -2679,7 +2682,8 @@ from state;
 --   +                              scripts.address as address,
 --   +                              name,
 --   +                              link,
---   +                              labels
+--   +                              labels,
+--   +                              true as "isGuessed"
 --   +                            from clusters
 --   +                            where
 --   +                              id = (
@@ -2780,7 +2784,8 @@ from state;
 --   +                              scripts.address as address,
 --   +                              name,
 --   +                              link,
---   +                              labels
+--   +                              labels,
+--   +                              true as "isGuessed"
 --   +                            from clusters
 --   +                            where
 --   +                              id = (

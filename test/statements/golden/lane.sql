@@ -957,7 +957,8 @@ from
 --   +                          scripts.address as address,
 --   +                          name,
 --   +                          link,
---   +                          labels
+--   +                          labels,
+--   +                          true as "isGuessed"
 --   +                        from clusters
 --   +                        where
 --   +                          id = (

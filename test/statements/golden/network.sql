@@ -661,7 +661,8 @@ from
 --   +                                          requested.address as address,
 --   +                                          name,
 --   +                                          link,
---   +                                          labels
+--   +                                          labels,
+--   +                                          true as "isGuessed"
 --   +                                        from clusters
 --   +                                        where
 --   +                                          id = (
@@ -864,7 +865,8 @@ from
 --   -                                          requested.address as address,
 --   -                                          name,
 --   -                                          link,
---   -                                          labels
+--   -                                          labels,
+--   -                                          true as "isGuessed"
 --   -                                        from clusters
 --   -                                        where
 --   -                                          id = (
@@ -2000,7 +2002,8 @@ from
                                         script.address as address,
                                         name,
                                         link,
-                                        labels
+                                        labels,
+                                        true as "isGuessed"
                                       from clusters
                                       where
                                         id = (

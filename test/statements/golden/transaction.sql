@@ -731,7 +731,8 @@ from
 --   +                          scripts.address as address,
 --   +                          name,
 --   +                          link,
---   +                          labels
+--   +                          labels,
+--   +                          true as "isGuessed"
 --   +                        from clusters
 --   +                        where
 --   +                          id = (
@@ -1387,7 +1388,8 @@ from
 --   +                            scripts.address as address,
 --   +                            name,
 --   +                            link,
---   +                            labels
+--   +                            labels,
+--   +                            true as "isGuessed"
 --   +                          from clusters
 --   +                          where
 --   +                            id = (
@@ -2017,7 +2019,8 @@ from
 --   +                          scripts.address as address,
 --   +                          name,
 --   +                          link,
---   +                          labels
+--   +                          labels,
+--   +                          true as "isGuessed"
 --   +                        from clusters
 --   +                        where
 --   +                          id = (

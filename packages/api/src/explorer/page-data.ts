@@ -75,9 +75,8 @@ async function readAddress(fetch: Fetch, address: string): Promise<Found> {
   const { status, body } = await fetch(`/v1/addresses/${address}`);
   if (status !== 200) return withoutData(status);
   const details = body['address'] as Body;
-  const tag = details['tag'] as { name: string; address: string } | null;
-  // The name of another address of the cluster is a guess.
-  const name = tag !== null && tag.address === details['address'] ? `${tag.name}, ` : '';
+  const tag = details['tag'] as { name: string; isGuessed?: true } | null;
+  const name = tag !== null && tag.isGuessed !== true ? `${tag.name}, ` : '';
   return {
     title: `Address ${name}${short(String(details['address']))}`,
     description: `${kas(details['balance'])}, ${plural(details['transactionCount'], 'transaction')}`,

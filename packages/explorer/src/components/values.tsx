@@ -61,7 +61,7 @@ export function PlainHash({ hash, label }: { hash: string; label: string }) {
   );
 }
 
-type Tag = Pick<Schema<'AddressTag'>, 'name' | 'address'>;
+type Tag = Pick<Schema<'AddressTag'>, 'name' | 'isGuessed'>;
 
 interface AddressProps {
   address: string | null;
@@ -75,7 +75,7 @@ export function AddressLink({ address, tag, isLong = false, canCopy = isLong }: 
   return (
     <span class={isLong ? 'value long' : 'value'}>
       <a href={`/addresses/${address}`} title={address}>
-        {tag != null && <Name tag={tag} address={address} />}
+        {tag != null && <Name tag={tag} />}
         <span class="mono">{isLong ? address : shortAddress(address)}</span>
       </a>
       {canCopy && <CopyButton value={address} label={`address ${shortAddress(address)}`} />}
@@ -83,18 +83,15 @@ export function AddressLink({ address, tag, isLong = false, canCopy = isLong }: 
   );
 }
 
-/** The name of another address, which the clusters say has the same owner, is a guess. */
-const isGuess = (tag: Tag, address: string): boolean => tag.address !== address;
-
 const GUESSED = 'Guessed: another address of its cluster has this name';
 
-function Name({ tag, address }: { tag: Tag; address: string }) {
-  return isGuess(tag, address) ? (
+function Name({ tag: { name, isGuessed } }: { tag: Tag }) {
+  return isGuessed ? (
     <i class="name guessed" title={GUESSED}>
-      {tag.name}?{' '}
+      {name}?{' '}
     </i>
   ) : (
-    <span class="name">{tag.name} </span>
+    <span class="name">{name} </span>
   );
 }
 
@@ -139,22 +136,21 @@ export function NamedAddress({ address, tag }: { address: string | null; tag: Sc
   return (
     <span class="named">
       <AddressLink address={address} canCopy />
-      <TagBadge tag={tag} address={address} />
+      <TagBadge tag={tag} />
     </span>
   );
 }
 
-/** @param address the one that is shown with this tag */
-export function TagBadge({ tag, address }: { tag: Schema<'AddressTag'> | null; address: string | null }) {
+export function TagBadge({ tag }: { tag: Schema<'AddressTag'> | null }) {
   if (tag === null) return null;
-  const isGuessed = address !== null && isGuess(tag, address);
+  const { name, isGuessed } = tag;
   return (
     <a
       class={isGuessed ? 'badge guessed' : 'badge'}
       title={isGuessed ? GUESSED : undefined}
-      href={`/tags/${encodeURIComponent(tag.name)}`}
+      href={`/tags/${encodeURIComponent(name)}`}
     >
-      {tag.name}
+      {name}
       {isGuessed && '?'}
     </a>
   );

@@ -3,7 +3,7 @@ import { useLocation } from 'preact-iso';
 import { useState } from 'preact/hooks';
 import { Card, Facts, Load, NewerButton, Page, Pager, Stat, Table, Tabs, useCursor } from '../components/page.tsx';
 import { TransactionList } from '../components/transfers.tsx';
-import { Amount, AddressLink, CopyButton, HashLink, Labels, TagBadge, Time } from '../components/values.tsx';
+import { Amount, CopyButton, HashLink, Labels, NamedAddress, TagBadge, Time } from '../components/values.tsx';
 import { formatCount, shortAddress } from '../format.ts';
 import { useResource } from '../state/resource.ts';
 import { useAddressStream, useStream } from '../stream/stream.ts';
@@ -68,7 +68,7 @@ function ClusterCard({ address }: { address: string }) {
                 columns={[
                   {
                     title: 'Members',
-                    cell: (member) => <AddressLink address={member.address} tag={member.tag} />,
+                    cell: ({ address: member, tag }) => <NamedAddress address={member} tag={tag} />,
                   },
                   { title: 'Balance, KAS', isNumber: true, cell: ({ balance }) => <Amount sompi={balance} /> },
                 ]}
@@ -208,13 +208,14 @@ function AddressView({ address }: { address: string }) {
     if (status === 'accepted' || status === 'reverted') resource.reload();
   });
   const details = resource.data?.address;
+  const tag = details?.tag;
   const [tab, title] = LISTS.find(([name]) => name === query['tab']) ?? LISTS[0];
   return (
     <Page
-      title={`Address ${details?.tag?.address === address ? `${details.tag.name}, ` : ''}${shortAddress(address)}`}
+      title={`Address ${tag && !tag.isGuessed ? `${tag.name}, ` : ''}${shortAddress(address)}`}
       heading={
         <>
-          Address {details !== undefined && <TagBadge tag={details.tag} address={address} />}
+          Address {details !== undefined && <TagBadge tag={details.tag} />}
           {details !== undefined && <Labels labels={[...(details.tag?.labels ?? []), ...details.automaticLabels]} />}
           <span class="subject mono">
             {address} <CopyButton value={address} label="address" />

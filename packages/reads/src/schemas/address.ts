@@ -46,6 +46,9 @@ export const addressTag = z
     name: z.string(),
     link: z.string().meta({ description: 'Page with more information, or empty' }),
     labels: z.array(z.string()),
+    isGuessed: z.literal(true).optional().meta({
+      description: 'Only if the address has no tag itself: the name is that of its cluster, which other addresses have',
+    }),
   })
   .meta({ id: 'AddressTag' });
 

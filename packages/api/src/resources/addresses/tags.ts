@@ -28,7 +28,7 @@ export const clusterTag = (
   scriptId: RawBuilder<unknown>,
 ): RawBuilder<AddressTagJson | null> => sql`(
   select to_json(tag) from (
-    select ${address} as address, name, link, labels from clusters
+    select ${address} as address, name, link, labels, true as "isGuessed" from clusters
     where id = ${clusterOf(scriptId)} offset 0
   ) tag where name is not null)`;
 
