@@ -222,6 +222,20 @@ describe('a demo on the database of DATABASE_URL', () => {
   });
 });
 
+test.each(['indexer', 'api', 'webhooks'])('%s stops with advice where its login is wrong', async (program) => {
+  for (const [url, advice] of [
+    [wrong((one) => (one.password = 'wrong')), /password authentication failed.*Correct user and password/],
+    [wrong((one) => (one.pathname = '/missing')), /database \\"missing\\" does not exist.*Create the database/],
+  ] as const) {
+    const env = { DATA_DIR: dataDir, DATABASE_URL: url, NODE_URL: 'grpc://127.0.0.1:1', PORT: '0', METRICS_PORT: '0' };
+    started = new Started({ command: ['npx', 'kasgres', program], env });
+    await started.exited();
+    expect(started.output).toMatch(advice);
+    expect(started.output).not.toContain('"stack"');
+    expect(started.exitCode).toBe(1);
+  }
+});
+
 test('wrong variables of all programs are named at once, before anything is written', async () => {
   const wrong = {
     PORT: 'first',

@@ -1,7 +1,7 @@
 /** Serves the HTTP port in this process, the only one or one of several workers. */
 import cluster from 'node:cluster';
 import type { Server as HttpsServer } from 'node:https';
-import { type Connection, checkSchema, SchemaError } from '@kasgres/database';
+import { checkLogin, checkSchema, type Connection, SchemaError } from '@kasgres/database';
 import { findReplicaLag, type IndexReader, openDatabase, unavailable } from '@kasgres/reads';
 import {
   FatalError,
@@ -141,6 +141,7 @@ export async function serve({ program, env, logger, registry, onServer }: ServeO
   server.log.level = level;
 
   // The server is listening already: until the database is available, responses are a 503.
+  await Promise.all([readDatabase, primary].map(({ pool }) => checkLogin(pool)));
   await checkOnceReachable(() => checkSchemas(readDatabase, env.DATABASE_URL), logger, signal);
   const networkChecks = node.nodes.map((one) =>
     checkOnceReachable(() => checkNetwork(services.index, node, one, logger), logger, signal),

@@ -37,6 +37,7 @@ export {
   type TransactionKey,
   UTXOS,
 } from './copy/tables.ts';
+export { checkLogin } from './connection/check-login.ts';
 export {
   type BlockingSession,
   describeBlocking,
@@ -53,6 +54,7 @@ export {
   PoolExhaustedError,
   SchemaError,
 } from './connection/errors.ts';
+export { explainDatabaseError } from './connection/explain-error.ts';
 export { holdSession, type SessionOptions } from './connection/hold-session.ts';
 export { inPipeline } from './connection/in-pipeline.ts';
 export { BEGIN_SNAPSHOT, inTransaction, LIMIT_IDLE_TIME } from './connection/in-transaction.ts';

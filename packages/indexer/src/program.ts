@@ -1,3 +1,4 @@
+import { checkLogin } from '@kasgres/database';
 import { createLogger, createRegistry, readEnv, readFileLimit, runProgram, startProbes } from '@kasgres/runtime';
 import { keepClustering } from './clustering/keep-clustering.ts';
 import { openClusteringDatabase, openDatabase } from './database.ts';
@@ -41,6 +42,7 @@ export function runIndexerProgram(overrides: Partial<IndexerOptions> = {}): Prom
       signal,
     });
     shutdown.add('probes', probes.close);
+    await checkLogin(database.pool);
 
     const clusteringDatabase = openClusteringDatabase(env.DATABASE_URL);
     shutdown.add('database of clustering', clusteringDatabase.close);

@@ -1,10 +1,10 @@
 /** `kasgres webhooks` as a process: delivers until it is stopped. */
-import { type Connection, checkSchema, SchemaError } from '@kasgres/database';
+import { checkLogin, checkSchema, type Connection, isDatabaseUnavailable } from '@kasgres/database';
 import { IndexReader, openDatabase } from '@kasgres/reads';
 import {
   createLogger,
   createRegistry,
-  FatalError,
+  type Logger,
   type Program,
   readEnv,
   retry,
@@ -57,7 +57,8 @@ async function run({ signal, shutdown, useLogger }: Program): Promise<void> {
     },
   });
   shutdown.add('probes', close);
-  await untilMigrated(database, signal);
+  await checkLogin(database.pool);
+  await untilMigrated(database, logger, signal);
   await whileLeading({
     databaseUrl: env.DATABASE_URL,
     logger,
@@ -68,11 +69,12 @@ async function run({ signal, shutdown, useLogger }: Program): Promise<void> {
 }
 
 /** Waits for a database that is out of reach. @throws FatalError for a schema of another version */
-async function untilMigrated({ pool }: Connection, signal: AbortSignal): Promise<void> {
+async function untilMigrated({ pool }: Connection, logger: Logger, signal: AbortSignal): Promise<void> {
   await retry(() => checkSchema(pool), {
     signal,
-    onFailure: (error) => {
-      if (error instanceof SchemaError) throw new FatalError(error.message);
+    onFailure: (error, pauseMs) => {
+      if (!isDatabaseUnavailable(error)) throw error;
+      logger.warn({ reason: (error as Error).message, pauseMs }, 'could not check the database, retrying');
     },
   });
 }
