@@ -3,10 +3,10 @@
  * another user in it. Files that hold a secret have mode 0600.
  */
 import { renameSync, writeFileSync } from 'node:fs';
-import { access, constants, mkdir, readFile } from 'node:fs/promises';
+import { access, constants, readFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import type { DatabaseState } from '@kasgres/database';
-import { FatalError } from '@kasgres/runtime';
+import { FatalError, makeFolder } from '@kasgres/runtime';
 import { z } from 'zod';
 
 export type DataDir = ReturnType<typeof dataDirAt>;
@@ -31,7 +31,7 @@ export function dataDirAt(path: string) {
 export async function makeDataDir(path: string): Promise<DataDir> {
   const dataDir = dataDirAt(path);
   try {
-    await mkdir(dataDir.logs, { recursive: true });
+    await makeFolder(dataDir.logs);
     await access(dataDir.path, constants.W_OK);
   } catch (error) {
     throw new FatalError(

@@ -1,8 +1,7 @@
 /** Exports what a request names into a directory, which one export at a time may use. */
-import { mkdir } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { getNetwork } from '@kasgres/kaspa';
-import { FatalError, takeLock } from '@kasgres/runtime';
+import { FatalError, makeFolder, takeLock } from '@kasgres/runtime';
 import { findBootstrap } from '@kasgres/state';
 import type { Pool, PoolClient } from 'pg';
 import { CatchingUpError, Exporter } from './exporter.ts';
@@ -59,6 +58,8 @@ export function planExport(request: ExportRequest): ExportPlan {
     if (relation.kind === 'fact') facts[name] = relation;
     else states.push(name);
   }
+  const { from = '', until = from } = request;
+  if (from > until) throw new FatalError(`--from ${from} is after --until ${until}: exchange them.`);
   return { ...request, directory: resolve(request.directory), facts, states };
 }
 
@@ -68,7 +69,7 @@ export function planExport(request: ExportRequest): ExportPlan {
  */
 export async function runExport(pool: Pool, plan: ExportPlan, print: (line: string) => void): Promise<void> {
   const { directory } = plan;
-  await mkdir(directory, { recursive: true });
+  await makeFolder(directory);
   const lock = await takeLock(
     join(directory, LOCK),
     (processId) =>

@@ -6,6 +6,7 @@ export { toListenError } from './listen-error.ts';
 export { LineLimit } from './line-limit.ts';
 export { isLockHeld, takeLock } from './lock.ts';
 export { createLogger, LOG_LEVELS, type Logger, type LoggerOptions, type LogLevel } from './logger.ts';
+export { makeFolder } from './make-folder.ts';
 export {
   AggregatorRegistry,
   Counter,

@@ -4,8 +4,9 @@
  * created when it is first needed.
  */
 import { createCipheriv, createDecipheriv, createHmac, randomBytes } from 'node:crypto';
-import { link, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { link, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { makeFolder } from '@kasgres/runtime';
 
 const SECRET_BYTES = 32;
 const KEY_BYTES = 32;
@@ -93,7 +94,7 @@ async function readOrCreateKey(dataDir: string): Promise<Buffer> {
   try {
     const known = await readIfAny(path);
     if (known === undefined) {
-      await mkdir(dataDir, { recursive: true });
+      await makeFolder(dataDir);
       const temporary = `${path}.${process.pid}.${randomBytes(4).toString('hex')}`;
       await writeFile(temporary, `${randomBytes(KEY_BYTES).toString('base64')}\n`, { mode: 0o600, flush: true });
       await link(temporary, path).catch(ignoreExisting);

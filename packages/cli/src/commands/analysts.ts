@@ -25,7 +25,7 @@ const UNIT_SECONDS: Readonly<Record<string, number>> = { s: 1, min: 60, h: 3600 
 
 const loginName = argument(
   z.string().regex(ANALYST_NAME),
-  'lower-case letters, digits and _, not beginning with pg_ or kasgres_',
+  'at most 63 lower-case letters, digits and _, not beginning with a digit, pg_ or kasgres_',
 );
 const duration = argument(
   z

@@ -21,6 +21,11 @@ test('it explains that an address is not one of this machine', async () => {
   await expect(checkPorts(env)).rejects.toThrow('192.0.2.1 is not an address of this machine');
 });
 
+test.each(['29470', '29471'])('it refuses METRICS_PORT if PORT=%s is one of its two ports', async (PORT) => {
+  const env = cliEnvSchema.parse({ PORT, METRICS_PORT: '29470' });
+  await expect(checkPorts(env)).rejects.toThrow(`takes the ports 29470 and 29471, and PORT=${PORT} is one of them`);
+});
+
 test('METRICS_PORT is the metrics port of the API, and the next port that of the indexer', () => {
   expect(metricsPorts(9100)).toEqual({ api: 9100, indexer: 9101 });
 });

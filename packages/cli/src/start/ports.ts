@@ -10,12 +10,21 @@ import type { CliEnv } from '../env.ts';
 
 const PORTS_TO_TRY = 100;
 const MAX_PORT = 65_535;
+const METRICS_HOST = '127.0.0.1';
+/** The values of HOST with which the API listens on the address of the metrics. */
+const METRICS_SHARE_HOST = new Set([METRICS_HOST, 'localhost', '0.0.0.0', '::']);
 
 /** @throws {FatalError} if a port is taken, or HOST is not an address of this machine */
 export async function checkPorts({ HOST, PORT, METRICS_PORT }: CliEnv): Promise<void> {
   await checkPortIsFree('PORT', HOST, PORT);
   const { api, indexer } = metricsPorts(METRICS_PORT);
-  for (const port of [api, indexer]) await checkPortIsFree('METRICS_PORT', '127.0.0.1', port);
+  for (const port of [api, indexer]) {
+    if (port === PORT && METRICS_SHARE_HOST.has(HOST))
+      throw new FatalError(
+        `METRICS_PORT=${METRICS_PORT} takes the ports ${api} and ${indexer}, and PORT=${PORT} is one of them. Set METRICS_PORT=${PORT + 1}.`,
+      );
+    await checkPortIsFree('METRICS_PORT', METRICS_HOST, port);
+  }
 }
 
 /** Returns the METRICS_PORT of each program; 0 means any free port. */
