@@ -147,6 +147,9 @@ describe('the transactions of an address', () => {
   test('come as CSV if that is asked for', async () => {
     const response = await askForCsv();
     expect(response.headers.get('content-type')).toBe('text/csv; charset=utf-8');
+    const json = await harness.api.request(`/v1/addresses/${address}/transactions`);
+    expect(response.headers.get('x-kasgres-sink')).toBe(json.headers.get('x-kasgres-sink'));
+    expect(response.headers.get('etag')).not.toBe(json.headers.get('etag'));
     const [header = '', ...lines] = response.text.trimEnd().split('\n');
     const rows = lines.map((line) =>
       Object.fromEntries(header.split(',').map((name, i) => [name, line.split(',')[i]])),

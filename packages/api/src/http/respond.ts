@@ -49,6 +49,21 @@ export async function respond(
 }
 
 /**
+ * Sets the headers of a response that is read piece by piece, from the present state on. Returns
+ * whether the client has this response already.
+ * @param type distinguishes it from other responses of the same URL
+ */
+export async function beginResponse(
+  index: IndexReader,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  type: string,
+): Promise<boolean> {
+  const state = await index.getState();
+  return setHeaders(request, reply, headersOf(state, etagOf(request, `${type}\n${ofState(state)}`)));
+}
+
+/**
  * Adds the headers that name the state in which an error was found, such as an unknown transaction.
  */
 export function withState(error: unknown, state: IndexState): unknown {

@@ -83,6 +83,7 @@ function describeOperation(operation: AnyOperation, requests: Record<string, Exa
             schema: describeSchema(response, 'output'),
             ...(responseExample !== undefined && { example: responseExample }),
           },
+          ...(operation.alternativeType && { [operation.alternativeType]: { schema: { type: 'string' } } }),
         },
       },
       ...Object.fromEntries(

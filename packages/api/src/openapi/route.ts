@@ -60,6 +60,8 @@ export interface Operation<
   callback?: Callback;
   /** Default: JSON. */
   responseType?: 'text/plain' | 'text/event-stream';
+  /** Text that clients may ask for instead. */
+  alternativeType?: 'text/csv';
   /** Statuses beside those that every operation of its kind has. */
   errors?: readonly ErrorStatus[];
 }

@@ -24,9 +24,10 @@ async function serve(logger?: Logger, pause?: Promise<void>) {
     const rows = Array.from({ length }, () => ({ key: 1n, transaction_id: 'ab'.repeat(32) }));
     return { rows, next: reads < chunks.length ? 1n : undefined };
   };
-  Object.assign(services.index, { read, getSettledState });
-  const ask = (method: 'GET' | 'HEAD', query = '') =>
-    server.inject({ method, url: PATH + query, headers: { 'x-api-key': 'any', accept: 'text/csv' } });
+  const getState = async () => ({ ...getSettledState(), sinkHash: 'cd'.repeat(32), gaps: 2 });
+  Object.assign(services.index, { read, getSettledState, getState });
+  const ask = (method: 'GET' | 'HEAD', query = '', headers = {}) =>
+    server.inject({ method, url: PATH + query, headers: { 'x-api-key': 'any', accept: 'text/csv', ...headers } });
   return { server, ask, reads: () => reads };
 }
 
@@ -40,6 +41,14 @@ it('HEAD of a CSV has the headers of GET, and reads nothing', async () => {
   for (const name of ['content-type', 'content-disposition', 'cache-control', 'x-request-cost-ru', 'content-length']) {
     expect(head.headers[name], name).toEqual(got.headers[name]);
   }
+});
+
+it('a CSV names the state from which it is read, and is a 304 until that changes', async () => {
+  const { ask, reads } = await serve();
+  const { headers } = await ask('GET');
+  expect(headers).toMatchObject({ 'x-kasgres-sink': 'cd'.repeat(32), 'x-kasgres-gaps': '2' });
+  const again = await ask('GET', '', { 'if-none-match': headers.etag });
+  expect([again.statusCode, again.body, reads()]).toEqual([304, '', 2]);
 });
 
 it('HEAD of a CSV is refused like GET', async () => {

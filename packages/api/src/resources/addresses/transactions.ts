@@ -28,6 +28,7 @@ import { cursorOf, keyPage, type PageParameters, pageProblems, type PageStart, s
 import { pageQuery } from '../../pages/page-query.ts';
 import { qualityOf } from '../../http/accept.ts';
 import { callerOf } from '../../http/request-identity.ts';
+import { beginResponse } from '../../http/respond.ts';
 import { requireTimeRange } from '../../pages/time-range.ts';
 import { type ApiPlugin, statementRoute } from '../../openapi/route.ts';
 import { listing, page, PAGE_COST } from '../shared.ts';
@@ -132,12 +133,15 @@ const query = pageQuery(hashInput, { ...transactionFlags, ...historyFilter, incl
 
 type Query = z.output<typeof query>;
 
+const CSV = 'text/csv';
+
 const transactionListing = statementRoute(
   {
     ...listing('Address', '/v1/addresses/:address/transactions', 'listAddressTransactions'),
     summary: 'Transactions that spend from or pay to an address, newest first',
-    description: `With \`accept: text/csv\` the response is a CSV of up to ${MAX_CSV_ROWS} rows, without \`limit\` and cursors; it is read in chunks, so that later rows may show a later state of the chain. Every ${ROWS_PER_PAGE} rows cost as much as a page, charged as they are read: the response waits for the rate. If the quota is used up, or the rate allows nothing for long, it ends with a line \`incomplete: …\` and a closed connection. \`from\` and \`to\` refer to the time of acceptance; the order stays that of first writing.`,
+    description: `With \`accept: text/csv\` the response is a CSV of up to ${MAX_CSV_ROWS} rows, without \`limit\` and cursors; it is read in chunks, so that later rows may show a later state of the chain than that of the headers. Every ${ROWS_PER_PAGE} rows cost as much as a page, charged as they are read: the response waits for the rate. If the quota is used up, or the rate allows nothing for long, it ends with a line \`incomplete: …\` and a closed connection. \`from\` and \`to\` refer to the time of acceptance; the order stays that of first writing.`,
     tagOf: ({ query }) => tagOfParts(query.include),
+    alternativeType: CSV,
     params: z.strictObject({ address: addressInput }),
     query,
     response: page({
@@ -168,7 +172,7 @@ const transactionListing = statementRoute(
 );
 
 function prefersCsv({ headers: { accept } }: FastifyRequest): boolean {
-  const quality = qualityOf(accept, 'text/csv');
+  const quality = qualityOf(accept, CSV);
   return quality > 0 && quality >= qualityOf(accept, 'application/json');
 }
 
@@ -196,7 +200,8 @@ async function sendCsv(services: Services, request: FastifyRequest, reply: Fasti
       throw badRequest({ path, message: 'is not possible in text/csv, which has no pages' });
   }
   requireCaughtUp(settled);
-  reply.header('content-disposition', 'attachment; filename="transactions.csv"').type('text/csv; charset=utf-8');
+  if (await beginResponse(services.index, request, reply, CSV)) return void reply.send();
+  reply.header('content-disposition', 'attachment; filename="transactions.csv"').type(`${CSV}; charset=utf-8`);
   // Fastify responds to a HEAD at once and reads the stream to its end, so the whole history
   // would be read after the request has ended.
   const isHead = request.method === 'HEAD';
