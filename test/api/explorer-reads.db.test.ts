@@ -81,6 +81,16 @@ describe('search', () => {
         expect.objectContaining({ type: 'address', id: address, balance, label: null }),
       );
     }
+    for (const q of [address.slice(0, 20), address.slice('kaspasim:'.length, 24).toUpperCase()])
+      expect(await search(q)).toEqual([expect.objectContaining({ type: 'address', id: address, balance })]);
+    expect(await search(address.slice(0, 'kaspasim:qq'.length))).toEqual([]);
+    expect(await search(address.slice('kaspasim:'.length, 'kaspasim:'.length + 7))).toEqual([]);
+    expect(await search(`kaspa:${address.slice('kaspasim:'.length, 20)}`)).toEqual([]);
+    const { start, ids } = await one<{ start: string; ids: string[] }>(
+      `select left(address, 13) as start, array_agg(address order by address collate "C") as ids
+         from scripts where address is not null group by 1 having count(*) > 1 limit 1`,
+    );
+    expect((await search(start, 20)).map(({ id: found }) => found)).toEqual(ids.slice(0, 20));
     await harness.database.pool.query("insert into tags (address, name, labels) values ($1, 'Über Pool', '{pool}')", [
       address,
     ]);

@@ -112,6 +112,7 @@ export function lookUps(landmarks: Landmarks): Record<string, Request> {
     'search for a transaction': get(`/v1/search?q=${transactionId}`),
     'search for the beginning of a hash': get(`/v1/search?q=${fullBlock.slice(0, 10)}`),
     'search for an address': get(`/v1/search?q=${paidByAll}`),
+    'search for the beginning of an address': get(`/v1/search?q=${paidByAll.slice(0, 15)}`),
     'search for the beginning of names': get('/v1/search?q=na&limit=20'),
     '1,000 addresses': post('/v1/addresses', { addresses }),
     'transactions of a block': get(`/v1/blocks/${fullBlock}/transactions?limit=100`),

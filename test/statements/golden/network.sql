@@ -7,7 +7,7 @@
 
 -- search ----------------------------------------------------------------------------------------------
 
--- “search no no no no yes yes yes”
+-- “search no no no no no yes yes yes”
 with
   state as materialized (
     select
@@ -321,8 +321,8 @@ from
       )::json as body
   ) content;
 
--- “search yes no no no no yes yes”: another text
---   like “search no no no no yes yes yes”, except:
+-- “search yes no no no no no yes yes”: another text
+--   like “search no no no no no yes yes yes”, except:
 --                            ) as item
 --                          from blocks block
 --   -                      where
@@ -568,8 +568,8 @@ from
 --                        row_number() over () as position
 --                      from
 
--- “search no no yes no no yes yes”: another text
---   like “search no no no no yes yes yes”, except:
+-- “search no no yes no no no yes yes”: another text
+--   like “search no no no no no yes yes yes”, except:
 --                                (
 --                                  select
 --   -                                'block'::text as "type",
@@ -832,8 +832,8 @@ from
 --                ) best
 --            )
 
--- “search no yes no no no yes yes”: another text
---   like “search no no yes no no yes yes”, except:
+-- “search no yes no no no no yes yes”: another text
+--   like “search no no yes no no no yes yes”, except:
 --                                (
 --                                  select
 --   -                                'address'::text as "type",
@@ -926,8 +926,8 @@ from
 --                        ) source
 --                      union all
 
--- “search no no no yes no yes yes”: another text
---   like “search no yes no no no yes yes”, except:
+-- “search no no no no yes no yes yes”: another text
+--   like “search no yes no no no no yes yes”, except:
 --                                (
 --                                  select
 --   -                                'lane'::text as "type",
@@ -1073,8 +1073,8 @@ from
 --                ) best
 --            )
 
--- “search no no no no no yes yes”: another text
---   like “search no yes no no no yes yes”, except:
+-- “search no no no no no no yes yes”: another text
+--   like “search no yes no no no no yes yes”, except:
 --                                (
 --                                  select
 --   -                                'lane'::text as "type",

@@ -4,6 +4,9 @@ import { toStoredScore } from '../shared.ts';
 
 export const MIN_PREFIX_DIGITS = 8;
 export const MIN_TAG_LENGTH = 2;
+export const MIN_ADDRESS_START = 4;
+/** Without the prefix, a shorter text is rather a name. */
+export const MIN_BARE_ADDRESS_START = 8;
 const HASH_DIGITS = 64;
 /** No tick is longer (packages/programs). */
 const MAX_TICK_LENGTH = 255;
@@ -19,6 +22,8 @@ export interface Meanings {
   prefix?: Uint8Array | undefined;
   prefixEnd?: Uint8Array | undefined;
   address?: string | undefined;
+  addressStart?: string | undefined;
+  addressEnd?: string | undefined;
   tag?: string | undefined;
   tagEnd?: string | undefined;
   tick?: string | undefined;
@@ -37,6 +42,13 @@ function toAddress({ addressPrefix }: Network, q: string): string | undefined {
     if (error instanceof AddressError) return undefined;
     throw error;
   }
+}
+
+/** Returns the beginning of addresses of the network that a text is; it may lack the prefix. */
+function toAddressStart({ addressPrefix }: Network, q: string): string | undefined {
+  const [, prefix, start = ''] = /^(?:([a-z]+):)?([qp][02-9ac-hj-np-z]*)$/.exec(q.toLowerCase()) ?? [];
+  const least = prefix === undefined ? MIN_BARE_ADDRESS_START : MIN_ADDRESS_START;
+  return start.length >= least && (prefix ?? addressPrefix) === addressPrefix ? `${addressPrefix}:${start}` : undefined;
 }
 
 /**
@@ -78,12 +90,16 @@ export function meaningsOf(network: Network, text: string): Meanings {
   const isPrefix = isHex && digits.length >= MIN_PREFIX_DIGITS && digits.length < HASH_DIGITS;
   const tag = q.toLowerCase();
   const isTag = tag.length >= MIN_TAG_LENGTH;
+  const address = toAddress(network, q);
+  const addressStart = address === undefined ? toAddressStart(network, q) : undefined;
   return {
     hash: isHex && digits.length === HASH_DIGITS ? fromHex(digits) : undefined,
     score: /^\d{1,20}$/.test(q) ? toStoredScore(BigInt(q)) : undefined,
     prefix: isPrefix ? fromHex(digits.padEnd(HASH_DIGITS, '0')) : undefined,
     prefixEnd: isPrefix ? fromHex(digits.padEnd(HASH_DIGITS, 'f')) : undefined,
-    address: toAddress(network, q),
+    address,
+    addressStart,
+    addressEnd: addressStart === undefined ? undefined : `${addressStart}${LAST_CHARACTER}`,
     tag: isTag ? tag : undefined,
     tagEnd: isTag ? `${tag}${LAST_CHARACTER}` : undefined,
     tick: q.length <= MAX_TICK_LENGTH ? q : undefined,

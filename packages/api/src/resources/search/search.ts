@@ -8,7 +8,13 @@ import type { NodeCaller } from '../../node/node-calls.ts';
 import { statementRoute } from '../../openapi/route.ts';
 import { queryNumber } from '../../pages/page-query.ts';
 import { lookUp } from '../shared.ts';
-import { meaningsOf, MIN_PREFIX_DIGITS, MIN_TAG_LENGTH } from './meanings.ts';
+import {
+  meaningsOf,
+  MIN_ADDRESS_START,
+  MIN_BARE_ADDRESS_START,
+  MIN_PREFIX_DIGITS,
+  MIN_TAG_LENGTH,
+} from './meanings.ts';
 import { searchResult } from './schemas.ts';
 import { searchFor } from './sources.ts';
 
@@ -31,7 +37,7 @@ export const search = statementRoute(
     ...lookUp('Network', '/v1/search', 'search'),
     cost: 0.5,
     summary: 'Blocks, transactions, addresses, covenants, programs and names that a text may mean',
-    description: `Hashes, ids and addresses with or without prefix; blue and DAA scores, also with separators of thousands; the URL of a page of this or another explorer; the first ${MIN_PREFIX_DIGITS} or more digits of a block hash, a covenant id, or the hash of a program or template; the first ${MIN_TAG_LENGTH} or more characters of the name of a tag or template, in either case; a tick of an inscription; the namespace of a lane, in hex or as four characters.`,
+    description: `Hashes, ids and addresses with or without prefix; the first ${MIN_ADDRESS_START} or more characters of an address after its prefix, or ${MIN_BARE_ADDRESS_START} without it; blue and DAA scores, also with separators of thousands; the URL of a page of this or another explorer; the first ${MIN_PREFIX_DIGITS} or more digits of a block hash, a covenant id, or the hash of a program or template; the first ${MIN_TAG_LENGTH} or more characters of the name of a tag or template, in either case; a tick of an inscription; the namespace of a lane, in hex or as four characters.`,
     tagOf: 'content',
     query: z.strictObject({
       q: z

@@ -59,6 +59,18 @@ const covenants = (condition: RawBuilder<unknown>): RawBuilder<unknown> => sql`
     eventCount: sql`covenants.event_count`,
   })} as item from covenants where ${condition}`;
 
+const addresses = (requested: RawBuilder<unknown>): RawBuilder<unknown> => sql`
+  select ${jsonObject<z.infer<typeof addressResult>>({
+    type: sql`'address'::text`,
+    id: sql`requested.address`,
+    label: sql`${tagOfScript(sql`requested.address`, sql`scripts.id`)} ->> 'name'`,
+    balance: sql`coalesce(balances.balance, 0)::text`,
+    transactionCount: transactionCountOf(sql`balances.transaction_count`, sql`scripts.id`),
+  })} as item
+  from (${requested}) requested
+  left join scripts on scripts.address = requested.address
+  left join balances on balances.script_id = scripts.id`;
+
 const programs = (condition: RawBuilder<unknown>): RawBuilder<unknown> => sql`
   select ${jsonObject<z.infer<typeof programResult>>({
     type: sql`'program'::text`,
@@ -95,13 +107,12 @@ const MAX_KINDS = sql.lit(1000);
  * A meaning of a text. Most texts have two or three, and a source costs Postgres nearly as much if
  * it has no rows.
  */
-type Meaning = 'hash' | 'lane' | 'address' | 'score' | 'prefix' | 'name' | 'tick';
+type Meaning = 'hash' | 'lane' | 'address' | 'addressStart' | 'score' | 'prefix' | 'name' | 'tick';
 
 /** Each source selects `item`, in order. The best match is first. */
 const sources = (parameter: ParameterOf<Parameters>): Record<Meaning, readonly RawBuilder<unknown>[]> => {
   const limit = parameter('limit', 'bigint');
   const id = parameter('hash', 'bytea');
-  const given = parameter('address', 'text');
   const score = parameter('score', 'bigint');
   const pending = jsonObject<z.infer<typeof transactionResult>>({
     type: sql`'transaction'::text`,
@@ -150,18 +161,14 @@ const sources = (parameter: ParameterOf<Parameters>): Record<Meaning, readonly R
         from subnetworks join lanes on lanes.subnetwork_id = subnetworks.id
         where subnetworks.subnetwork_id = ${parameter('subnetworkId', 'bytea')}`,
     ],
-    address: [
-      sql`
-        select ${jsonObject<z.infer<typeof addressResult>>({
-          type: sql`'address'::text`,
-          id: sql`requested.address`,
-          label: sql`${tagOfScript(sql`requested.address`, sql`scripts.id`)} ->> 'name'`,
-          balance: sql`coalesce(balances.balance, 0)::text`,
-          transactionCount: transactionCountOf(sql`balances.transaction_count`, sql`scripts.id`),
-        })} as item
-        from (select ${given} as address) requested
-        left join scripts on scripts.address = requested.address
-        left join balances on balances.script_id = scripts.id`,
+    address: [addresses(sql`select ${parameter('address', 'text')} as address`)],
+    addressStart: [
+      sql`${addresses(sql`
+          select address from scripts
+          where address ~>=~ ${parameter('addressStart', 'text')}
+            and address ~<~ ${parameter('addressEnd', 'text')}
+          order by address using ~<~ limit ${limit}`)}
+        order by requested.address using ~<~`,
     ],
     score: [
       byScore(parameter, 'blueScore', sql`block.blue_score = ${score}`),
@@ -257,11 +264,12 @@ const resultsOf = statementsBy(
 );
 
 export function searchFor(parameters: Parameters) {
-  const { hash, subnetworkId, address, score, prefix, tag, tick } = parameters;
+  const { hash, subnetworkId, address, addressStart, score, prefix, tag, tick } = parameters;
   const statement = resultsOf({
     hash: hash !== undefined,
     lane: subnetworkId !== undefined,
     address: address !== undefined,
+    addressStart: addressStart !== undefined,
     score: score !== undefined,
     prefix: prefix !== undefined,
     name: tag !== undefined,
