@@ -300,9 +300,12 @@ describe('names', () => {
     ]);
     expect((await getCluster(ownLess)).name).toBe('Harbour');
     const { status, json } = await harness.api.getChecked('/v1/addresses/{address}/tag', { address: ownLess });
-    expect([status, json['tag']]).toMatchObject([200, { name: 'Harbour', address: ownLess, isGuessed: true }]);
-    const named = await harness.api.getChecked('/v1/addresses/{address}/tag', { address: a });
-    expect(named.json['tag']).not.toHaveProperty('isGuessed');
+    const clusterTag = { name: 'Harbour', link: 'https://example.org/Harbour', labels: ['harbour'], address: ownLess };
+    expect([status, json['tag']]).toEqual([200, clusterTag]);
+    const tagIn = async (address: string) =>
+      (await harness.api.getChecked('/v1/addresses/{address}', { address })).json['address'] as { tag: object };
+    expect((await tagIn(ownLess)).tag).toEqual({ ...clusterTag, isGuessed: true });
+    expect((await tagIn(a)).tag).not.toHaveProperty('isGuessed');
     await replaceSources(harness.database.pool, [
       source('rumour', [
         [b, 'Casino', 20],

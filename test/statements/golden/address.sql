@@ -49,8 +49,7 @@ from
                     $3::text as address,
                     name,
                     link,
-                    labels,
-                    true as "isGuessed"
+                    labels
                   from clusters
                   where
                     id = (

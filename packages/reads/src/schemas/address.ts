@@ -47,7 +47,8 @@ export const addressTag = z
     link: z.string().meta({ description: 'Page with more information, or empty' }),
     labels: z.array(z.string()),
     isGuessed: z.literal(true).optional().meta({
-      description: 'Only if the address has no tag itself: the name is that of its cluster, which other addresses have',
+      description:
+        'Only if the address has no tag itself: the name is that of its cluster, which other addresses have. Not in the response of getAddressTag',
     }),
   })
   .meta({ id: 'AddressTag' });

@@ -29,7 +29,7 @@ import { z } from 'zod';
 import { statementRoute } from '../../openapi/route.ts';
 import { lookUp } from '../shared.ts';
 import { type AddressesParameters, requestedAddresses } from './balances.ts';
-import { automaticLabelsOf, tagOfScript } from './tags.ts';
+import { automaticLabelsOf, specifiedTagOf, tagOfScript } from './tags.ts';
 import { transactionCountOf, unmergedCounts } from './transaction-count.ts';
 import { includeTags, tagsByAddress, tagsOfScripts } from '../transactions/rest/tags.ts';
 import { containing, joinAccepting } from '../transactions/rest/select-transactions.ts';
@@ -203,7 +203,7 @@ const tagOfAddress = new Statement('tag of an address', (parameter: ParameterOf<
   const tag = sql<AddressTagJson>`(select tag from found)`;
   return {
     tables: {
-      found: sql`select ${tagOfScript(parameter('address', 'text'), scriptIdOf(parameter))} as tag`,
+      found: sql`select ${specifiedTagOf(parameter('address', 'text'), scriptIdOf(parameter))} as tag`,
     },
     problem: sql<string | null>`case when ${tag} is null then
       case when (select first_catch_up from checkpoint) then 'catching up' else 'no tag' end end`,

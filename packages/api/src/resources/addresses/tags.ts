@@ -18,17 +18,20 @@ export const clusterOf = (scriptId: RawBuilder<unknown>): RawBuilder<bigint | nu
   select above.root_id from (select ${scriptId} as script_id) given
     cross join lateral (${ROOTS_OF_GIVEN}) above)`;
 
+const GUESSED = sql`, true as "isGuessed"`;
+
 /**
- * Selects the tag of the cluster of a script. A cluster without a known owner has none. `offset 0`
- * keeps the index of names out of the plan: while few clusters seem to have a name, Postgres would
- * rather read all of those.
+ * Selects the tag of the cluster of a script, and says that it is one. A cluster without a known
+ * owner has none. `offset 0` keeps the index of names out of the plan: while few clusters seem to
+ * have a name, Postgres would rather read all of those.
  */
-export const clusterTag = (
+const clusterTag = (
   address: RawBuilder<unknown>,
   scriptId: RawBuilder<unknown>,
+  guessed: RawBuilder<unknown>,
 ): RawBuilder<AddressTagJson | null> => sql`(
   select to_json(tag) from (
-    select ${address} as address, name, link, labels, true as "isGuessed" from clusters
+    select ${address} as address, name, link, labels${guessed} from clusters
     where id = ${clusterOf(scriptId)} offset 0
   ) tag where name is not null)`;
 
@@ -36,7 +39,14 @@ export const clusterTag = (
 export const tagOfScript = (
   address: RawBuilder<unknown>,
   scriptId: RawBuilder<unknown>,
-): RawBuilder<AddressTagJson | null> => sql`coalesce(${ownTag(address)}, ${clusterTag(address, scriptId)})`;
+  guessed: RawBuilder<unknown> = GUESSED,
+): RawBuilder<AddressTagJson | null> => sql`coalesce(${ownTag(address)}, ${clusterTag(address, scriptId, guessed)})`;
+
+/** Like `tagOfScript`, with the fields that the specified operation has. */
+export const specifiedTagOf = (
+  address: RawBuilder<unknown>,
+  scriptId: RawBuilder<unknown>,
+): RawBuilder<AddressTagJson | null> => tagOfScript(address, scriptId, sql``);
 
 /** Selects the automatic labels of a script; none for a script that was never seen. */
 export const automaticLabelsOf = (scriptId: RawBuilder<unknown>): RawBuilder<string[]> => sql`
