@@ -112,6 +112,18 @@ test('it begins no stream for a client that disconnects while its start is looke
   expect(calls).toEqual({ findStart: 1, open: 0 });
 });
 
+test('it closes a connection without a subscription after 30 seconds, and none whose command waits', async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+  onTestFinished(() => void vi.useRealTimers());
+  const [waiting, silent] = [await connect(), await connect()];
+  await waiting.send(SUBSCRIBE);
+  vi.advanceTimersByTime(30_000);
+  expect([waiting.socket.closedWith, silent.socket.closedWith]).toEqual([undefined, 1008]);
+  await waiting.start();
+  vi.advanceTimersByTime(30_000);
+  expect([waiting.socket.closedWith, waiting.calls.open]).toEqual([undefined, 1]);
+});
+
 test('it begins the stream of a client that is still connected, and says what it has reached', async () => {
   const { socket, calls, send, start } = await connect();
   await send(SUBSCRIBE);

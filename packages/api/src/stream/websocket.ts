@@ -158,8 +158,10 @@ class Connection {
     this.#services = services;
     const ping = setInterval(() => socket.ping(), PING_MS).unref();
     // A connection without a subscription is not charged, and so does not stay.
-    const idle = setTimeout(() => {
-      if (this.#opened === undefined) socket.close(POLICY_VIOLATION, 'no subscription');
+    const idle: NodeJS.Timeout = setTimeout(() => {
+      // A command may wait for its turn for as long.
+      if (this.#pendingCommands > 0) idle.refresh();
+      else if (this.#opened === undefined) socket.close(POLICY_VIOLATION, 'no subscription');
     }, SUBSCRIBE_WITHIN_MS).unref();
     socket.on('message', (data: Buffer) => {
       if (this.#pendingCommands === MAX_PENDING_COMMANDS) {

@@ -83,14 +83,15 @@ function onSilence(pool: Pool, afterMs: number, listener: (client: PoolClient) =
 
 /** A backend that waits for its client while we wait for it has lost the connection. */
 async function isWorking(url: string, processId: number | undefined): Promise<boolean> {
-  const client = new Client({
-    ...clientConfig(url),
-    application_name: 'kasgres silence',
-    connectionTimeoutMillis: RESPONSE_WITHIN_MS,
-    query_timeout: RESPONSE_WITHIN_MS,
-  });
-  client.on('error', () => {});
+  let client: Client | undefined;
   try {
+    client = new Client({
+      ...clientConfig(url),
+      application_name: 'kasgres silence',
+      connectionTimeoutMillis: RESPONSE_WITHIN_MS,
+      query_timeout: RESPONSE_WITHIN_MS,
+    });
+    client.on('error', () => {});
     await client.connect();
     const { rowCount } = await client.query(
       "select from pg_stat_activity where pid = $1 and state = 'active' and wait_event_type is distinct from 'Client'",
@@ -100,6 +101,6 @@ async function isWorking(url: string, processId: number | undefined): Promise<bo
   } catch (error) {
     return error instanceof DatabaseError && error.code === TOO_MANY_CONNECTIONS;
   } finally {
-    void client.end().catch(() => {});
+    void client?.end().catch(() => {});
   }
 }

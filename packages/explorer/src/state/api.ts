@@ -42,7 +42,8 @@ export async function request<Data>(call: (client: Client) => Promise<Data>): Pr
  */
 export function describeError(error: unknown): string {
   if (!(error instanceof ApiError)) return error instanceof Error ? error.message : String(error);
-  const details = error.details.map(({ path, message }) => (path === '' ? message : `${path} ${message}`));
+  // A message that is no sentence continues the name of the field.
+  const details = error.details.map(({ path, message }) => (/^[a-z]/.test(message) ? `${path} ${message}` : message));
   const said = [...new Set([error.message, ...details])].join(': ');
   const isExplained = error.status < 500 || error.requestId === undefined || said.includes(error.requestId);
   return isExplained ? said : `${said} (request ${error.requestId})`;
