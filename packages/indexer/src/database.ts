@@ -2,14 +2,20 @@
  * The connections of the indexer. Statements have no time limit, and both ends detect a lost
  * connection.
  */
-import { ASK_AFTER_SILENCE_MS, type Connection, connect } from '@kasgres/database';
-import type { ClientBase } from 'pg';
+import { ASK_AFTER_SILENCE_MS, type Connection, connect, socketOf } from '@kasgres/database';
+import type { ClientBase, PoolClient } from 'pg';
 
 /**
  * One writes, one reads, one removes old rows, one analyses tables and is used between attempts,
  * and one notifies of commits.
  */
 const CONNECTIONS = 5;
+
+/**
+ * A batch or a retention cut usually ends within this time. Programs exit 25 seconds after a
+ * signal.
+ */
+const DISCONNECT_AFTER_MS = 5_000;
 
 const SETTINGS = {
   // The server detects a lost indexer, even during a long statement, before the next one gives up
@@ -53,6 +59,28 @@ export function openClusteringDatabase(url: string, askAfterSilenceMs = ASK_AFTE
       idle_in_transaction_session_timeout: '30s',
     },
   });
+}
+
+/**
+ * Cuts the connections some seconds after the signal, because the program must stop although a
+ * statement may take an hour. As after a crash, the server cancels the statement and rolls back its
+ * transaction. A commit that was sent may still succeed; the next attempt reads the checkpoint.
+ */
+export function disconnectLater(clients: readonly PoolClient[], signal: AbortSignal): { cancel: () => void } {
+  let timer: NodeJS.Timeout | undefined;
+  const abort = (): void => {
+    timer = setTimeout(() => {
+      for (const client of clients) socketOf(client).destroy();
+    }, DISCONNECT_AFTER_MS);
+  };
+  if (signal.aborted) abort();
+  else signal.addEventListener('abort', abort, { once: true });
+  return {
+    cancel: () => {
+      signal.removeEventListener('abort', abort);
+      clearTimeout(timer);
+    },
+  };
 }
 
 interface Session {

@@ -2,7 +2,7 @@
  * Follows the chain from the checkpoint, and prepares each batch while the previous one is applied.
  * A failure drops all state in memory.
  */
-import { describeBlocking, socketOf, takeWriterLock } from '@kasgres/database';
+import { describeBlocking, takeWriterLock } from '@kasgres/database';
 import { NodeUnsuitableError } from '@kasgres/node';
 import type { FatalError } from '@kasgres/runtime';
 import { CandidateTransactions, UtxoChanges } from '@kasgres/state';
@@ -13,6 +13,7 @@ import { buildLookUpIndexes, finishFirstCatchUp, type FinishOptions } from './ap
 import { DEFAULT_LENGTH, Generations } from './apply/generations.ts';
 import { Statistics } from './apply/statistics.ts';
 import type { ChainUpdate } from './chain-update.ts';
+import { disconnectLater } from './database.ts';
 import type { IndexerDependencies } from './dependencies.ts';
 import { findFork, getBootstrap, loadPreBootstrapBlocks, readOwnChain } from './indexed-chain.ts';
 import { Memory } from './memory/memory.ts';
@@ -35,12 +36,6 @@ import {
 } from './bootstrap/bootstrap.ts';
 import { findGenesis } from './bootstrap/bootstrap-block.ts';
 import { discardIndex, canBootstrapAgain } from './bootstrap/discard-index.ts';
-
-/**
- * A batch or a retention cut usually ends within this time. Programs exit 25 seconds after a
- * signal.
- */
-const DISCONNECT_AFTER_MS = 5_000;
 
 /**
  * Returns after a bootstrap at a pruning point, which the next call follows.
@@ -73,27 +68,6 @@ export async function followChain(dependencies: IndexerDependencies, signal: Abo
     // A transaction may be open, and closing the connection releases the lock.
     for (const client of clients) client.release(true);
   }
-}
-
-/**
- * Cuts the connections some seconds after the signal, because the program must stop although a
- * statement may take an hour. As after a crash, the server cancels the statement and rolls back its
- * transaction. A commit that was sent may still succeed; the next attempt reads the checkpoint.
- */
-function disconnectLater(clients: readonly PoolClient[], signal: AbortSignal): { cancel: () => void } {
-  let timer: NodeJS.Timeout | undefined;
-  const abort = (): void => {
-    timer = setTimeout(() => {
-      for (const client of clients) socketOf(client).destroy();
-    }, DISCONNECT_AFTER_MS);
-  };
-  signal.addEventListener('abort', abort, { once: true });
-  return {
-    cancel: () => {
-      signal.removeEventListener('abort', abort);
-      clearTimeout(timer);
-    },
-  };
 }
 
 interface AttemptDependencies extends IndexerDependencies {

@@ -5,6 +5,8 @@ import { type AddressInfo, connect, createServer, type Server, type Socket } fro
 interface SilentProxy {
   url: string;
   server: Server;
+  /** How many connections have fallen silent. */
+  countSilent: () => number;
   /** Closes all connections. */
   stop: () => void;
 }
@@ -17,6 +19,7 @@ export async function startSilentProxy(databaseUrl: string, text: string): Promi
   const url = new URL(databaseUrl);
   const { hostname, port } = url;
   const sockets = new Set<Socket>();
+  let silent = 0;
   const server = createServer((client) => {
     const upstream = connect(Number(port), hostname);
     let isSilent = false;
@@ -26,7 +29,10 @@ export async function startSilentProxy(databaseUrl: string, text: string): Promi
       socket.on('close', () => sockets.delete(socket));
     }
     client.on('data', (data) => {
-      isSilent ||= data.includes(text);
+      if (!isSilent && data.includes(text)) {
+        isSilent = true;
+        silent += 1;
+      }
       if (!isSilent) upstream.write(data);
     });
     upstream.on('data', (data) => isSilent || client.write(data));
@@ -39,5 +45,5 @@ export async function startSilentProxy(databaseUrl: string, text: string): Promi
     server.close();
     for (const socket of sockets) socket.destroy();
   };
-  return { url: url.toString(), server, stop };
+  return { url: url.toString(), server, countSilent: () => silent, stop };
 }

@@ -8,7 +8,7 @@ import { type Logger, retry, sleep } from '@kasgres/runtime';
 import { type ClusteringOptions, clusterStep, flagStep, type Step } from '@kasgres/state';
 import type { ClientBase } from 'pg';
 import { findNetworkOfDatabase } from '../apply/checkpoint.ts';
-import { Sessions } from '../database.ts';
+import { disconnectLater, Sessions } from '../database.ts';
 import type { Metrics } from '../metrics.ts';
 
 /** The target for how long a step holds the lock on the checkpoint. */
@@ -48,10 +48,12 @@ export async function keepClustering(dependencies: KeepClusteringOptions, signal
   const run = async (succeeded: () => void): Promise<void> => {
     await checkSchema(database.pool);
     const client = await database.pool.connect();
+    const disconnecting = disconnectLater([client], signal);
     try {
       await sessions.succeed([client]);
       await follow(client, dependencies, signal, succeeded);
     } finally {
+      disconnecting.cancel();
       client.release(true);
     }
   };

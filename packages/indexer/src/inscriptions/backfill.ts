@@ -5,6 +5,7 @@
 import { checkSchema, type Connection } from '@kasgres/database';
 import { type Logger, retry, sleep } from '@kasgres/runtime';
 import { backfillInscriptions } from '@kasgres/state';
+import { disconnectLater } from '../database.ts';
 
 /**
  * The first catch-up may end meanwhile, and a version that came later may have been replaced by an
@@ -39,6 +40,7 @@ export async function keepInscriptions({ database, log }: BackfillOptions, signa
 
 async function backfill({ pool }: Connection, log: Logger, signal: AbortSignal): Promise<number> {
   const client = await pool.connect();
+  const disconnecting = disconnectLater([client], signal);
   try {
     let steps = 0;
     while (!signal.aborted && (await backfillInscriptions(client))) {
@@ -47,6 +49,7 @@ async function backfill({ pool }: Connection, log: Logger, signal: AbortSignal):
     }
     return steps;
   } finally {
+    disconnecting.cancel();
     client.release(true);
   }
 }
