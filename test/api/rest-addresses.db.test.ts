@@ -216,7 +216,7 @@ describe('tags', () => {
     tags = new Map([
       [both, { address: both, ...own }],
       [onlyOwn, { address: onlyOwn, ...own }],
-      [onlyCluster, { address: onlyCluster, ...ofCluster }],
+      [onlyCluster, { address: onlyCluster, ...ofCluster, isGuessed: true }],
     ]);
   });
 
