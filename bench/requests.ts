@@ -4,20 +4,23 @@
  * analyst.
  *
  *   node bench/requests.ts [--transactions 5000000] [--database URL | --keep DIRECTORY] [--only TEXT]
+ *   node bench/requests.ts --applications --database URL
  *
  * Without a URL it starts an embedded Postgres, in a temporary directory or in one that is kept.
- * --only runs the queries with this text in their name and writes no file; otherwise the times are
- * written to cookbook/times.json. Five million transactions take about 3.5 GB of memory here:
+ * The generated chain has no covenants, programs, lanes and protocols: --applications runs the
+ * queries about these, and only these, on a database that has some. --only runs the queries with
+ * this text in their name and writes no file; otherwise the times are written to
+ * cookbook/times.json. Five million transactions take about 3.5 GB of memory here:
  * NODE_OPTIONS=--max-old-space-size=8192. bench/README.md has figures.
  */
 import { performance } from 'node:perf_hooks';
-import { writeFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import { cpus, loadavg, totalmem } from 'node:os';
 import { parseArgs } from 'node:util';
 import { connect, type Connection, createAnalyst, migrate, removeAnalyst, upsertTags } from '@kasgres/database';
 import { startEmbeddedPostgres } from '@kasgres/database/embedded';
 import type { ClientBase } from 'pg';
-import { readRequests } from '../test/cookbook/requests.ts';
+import { isAboutApplications, readRequests } from '../test/cookbook/requests.ts';
 import { startDurablePostgres } from './durable-postgres.ts';
 import { RequestChain } from './request-chain/chain.ts';
 import { clusterChain, indexChain } from './request-chain/index-chain.ts';
@@ -34,6 +37,7 @@ const { values: options } = parseArgs({
     database: { type: 'string' },
     keep: { type: 'string' },
     only: { type: 'string', default: '' },
+    applications: { type: 'boolean', default: false },
   },
 });
 
@@ -138,7 +142,7 @@ async function runAll({ pool }: Connection): Promise<Record<string, Times>> {
   console.log(`\nload average ${loadavg()[0]?.toFixed(1)}`);
   console.log('\n| request | first, ms | warm, ms | rows |\n|---|---|---|---|');
   for (const { name, sql } of readRequests()) {
-    if (!name.includes(options.only)) continue;
+    if (!name.includes(options.only) || isAboutApplications(name) !== options.applications) continue;
     const client = await pool.connect();
     try {
       const times = await timesOf(client, sql);
@@ -184,8 +188,10 @@ async function writeTimes(transactions: number, requests: Record<string, Times>)
   const rounded = Object.entries(requests).map(([name, { ms, firstMs }]) => {
     return [name, { ms: Math.round(ms), firstMs: Math.round(firstMs) }] as const;
   });
+  const known = JSON.parse(await readFile(TIMES, 'utf8')) as object;
   const times = { machine, transactions, requests: Object.fromEntries(rounded) };
-  await writeFile(TIMES, `${JSON.stringify(times, null, 2)}\n`);
+  const all = { ...known, [options.applications ? 'applications' : 'network']: times };
+  await writeFile(TIMES, `${JSON.stringify(all, null, 2)}\n`);
 }
 
 function seconds(since: number): string {

@@ -12,6 +12,9 @@ export interface Request {
   sql: string;
 }
 
+/** Whether a query reads covenants, programs, lanes or protocols. */
+export const isAboutApplications = (name: string): boolean => Number.parseInt(name, 10) > 30;
+
 export function readRequests(): Request[] {
   const names = readdirSync(DIRECTORY).filter((name) => name.endsWith('.sql'));
   return names.toSorted().map((name) => {

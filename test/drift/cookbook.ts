@@ -4,10 +4,16 @@
  */
 import { readFile } from 'node:fs/promises';
 import type { Response, Text } from '../cookbook/analyst.ts';
-import { readRequests } from '../cookbook/requests.ts';
+import { isAboutApplications, readRequests } from '../cookbook/requests.ts';
 
 /** Written by bench/requests.ts. */
 interface Times {
+  network: TimesOnOneChain;
+  /** Of queries about covenants, programs, lanes and protocols. */
+  applications: TimesOnOneChain;
+}
+
+interface TimesOnOneChain {
   machine: string;
   /** In the database. */
   transactions: number;
@@ -44,7 +50,7 @@ export async function generateCookbook(): Promise<string> {
     return { ...query, number, heading: `${number}. ${query.title}` };
   });
   const contents = queries.map(({ name, number, title, heading }) => {
-    const time = times.requests[name];
+    const time = times[isAboutApplications(name) ? 'applications' : 'network'].requests[name];
     const ms = time && `${time.ms.toLocaleString('en-US')} (${time.firstMs.toLocaleString('en-US')})`;
     return `| ${number} | [${title}](#${anchorOf(heading)}) | ${ms ?? ''} |`;
   });
@@ -64,7 +70,7 @@ export async function generateCookbook(): Promise<string> {
   return [introduction(times), ...contents, '', ...sections].join('\n');
 }
 
-const introduction = ({ machine, transactions }: Times): string => `# Cookbook
+const introduction = ({ network, applications }: Times): string => `# Cookbook
 
 Queries over the Kaspa chain. Each runs as pasted in psql, DBeaver, Metabase or Grafana and uses only the views of
 schema \`kaspa\`. [sql.md](sql.md) explains how to connect, [schema.md](schema.md) what every column means. To adapt a
@@ -72,10 +78,10 @@ query, change the address, cluster or covenant in \`asked\`, the \`interval\`, o
 
 - **Results** come from a demo network with a fixed seed: four days of a simulated node, one block every 90 seconds.
   Tests compute every result independently from that node. Long results are truncated; addresses and ids are shortened.
-- **Times** are milliseconds in a database with ${transactions.toLocaleString('en-US')} transactions, on
-  ${machine}: warm, and cold in brackets
-  ([bench](../bench/README.md#the-queries-of-the-cookbook)). Queries over the last 1,000 chain blocks take
-  proportionally longer for more blocks.
+- **Times** are milliseconds, warm, and cold in brackets ([bench](../bench/README.md#the-queries-of-the-cookbook)): in a
+  database with ${network.transactions.toLocaleString('en-US')} transactions, on ${network.machine}; from query 31 on
+  with ${applications.transactions.toLocaleString('en-US')} transactions, on ${applications.machine}. Queries
+  over the last 1,000 chain blocks take proportionally longer for more blocks.
 - **Volumes, addresses and clusters are not people.** Each query says what its figures leave out.
 
 This page is generated from [\`cookbook/\`](../cookbook) by \`npm run generate\`, the results by
