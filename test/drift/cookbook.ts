@@ -9,7 +9,7 @@ import { isAboutApplications, readRequests } from '../cookbook/requests.ts';
 /** Written by bench/requests.ts. */
 interface Times {
   network: TimesOnOneChain;
-  /** Of queries about covenants, programs, lanes and protocols. */
+  /** Queries about covenants, programs, lanes and protocols. */
   applications: TimesOnOneChain;
 }
 
