@@ -18,9 +18,12 @@ const OTHER_FILES = 39;
 /** With fewer, hardly a request would find a connection. */
 const MIN_CONNECTIONS = 4;
 
-/** Files for each socket that listens (listen.ts): they are few where files are. */
-const FILES_PER_LISTENER = 256;
-const MAX_LISTENERS = 64;
+/**
+ * Files for each socket that listens (listen.ts): they are few where files are. With a quarter of
+ * them, bursts of connections made other clients wait for seconds.
+ */
+const FILES_PER_LISTENER = 64;
+const MAX_LISTENERS = 256;
 
 /** Returns at how many sockets a process accepts connections. */
 export const listenersFor = (fileLimit: number): number =>
