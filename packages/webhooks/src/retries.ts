@@ -21,8 +21,9 @@ export class Retries<Name> {
 
   /** When the oldest failure began that lasts, by performance.now(). */
   get since(): number | undefined {
-    const [first, ...others] = Array.from(this.#failed.values(), ({ since }) => since);
-    return first && Math.min(first, ...others);
+    // In the order in which they first failed.
+    const [oldest] = this.#failed.values();
+    return oldest?.since;
   }
 
   /** Returns the pause before the next retry, in milliseconds. */
