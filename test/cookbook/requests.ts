@@ -12,8 +12,10 @@ export interface Request {
   sql: string;
 }
 
-/** Whether a query reads covenants, programs, lanes or protocols. */
-export const isAboutApplications = (name: string): boolean => Number.parseInt(name, 10) > 30;
+/** From this one on, queries read covenants, programs, lanes or protocols. */
+export const FIRST_ABOUT_APPLICATIONS = 31;
+
+export const isAboutApplications = (name: string): boolean => Number.parseInt(name, 10) >= FIRST_ABOUT_APPLICATIONS;
 
 export function readRequests(): Request[] {
   const names = readdirSync(DIRECTORY).filter((name) => name.endsWith('.sql'));

@@ -4,7 +4,7 @@
  */
 import { readFile } from 'node:fs/promises';
 import type { Response, Text } from '../cookbook/analyst.ts';
-import { isAboutApplications, readRequests } from '../cookbook/requests.ts';
+import { FIRST_ABOUT_APPLICATIONS, isAboutApplications, readRequests } from '../cookbook/requests.ts';
 
 /** Written by bench/requests.ts. */
 interface Times {
@@ -34,7 +34,7 @@ const THEMES: readonly [string, number][] = [
   ['Transactions', 24],
   ['The DAG', 26],
   ['Owners', 29],
-  ['This index', 30],
+  ['This index', FIRST_ABOUT_APPLICATIONS - 1],
   ['Covenants, programs, protocols', 40],
 ];
 
@@ -79,7 +79,7 @@ query, change the address, cluster or covenant in \`asked\`, the \`interval\`, o
 - **Results** come from a demo network with a fixed seed: four days of a simulated node, one block every 90 seconds.
   Tests compute every result independently from that node. Long results are truncated; addresses and ids are shortened.
 - **Times** are milliseconds, warm, and cold in brackets ([bench](../bench/README.md#the-queries-of-the-cookbook)): in a
-  database with ${network.transactions.toLocaleString('en-US')} transactions, on ${network.machine}; from query 31 on
+  database with ${network.transactions.toLocaleString('en-US')} transactions, on ${network.machine}; from query ${FIRST_ABOUT_APPLICATIONS} on
   with ${applications.transactions.toLocaleString('en-US')} transactions, on ${applications.machine}. Queries
   over the last 1,000 chain blocks take proportionally longer for more blocks.
 - **Volumes, addresses and clusters are not people.** Each query says what its figures leave out.
