@@ -18,11 +18,9 @@ const OTHER_FILES = 39;
 /** With fewer, hardly a request would find a connection. */
 const MIN_CONNECTIONS = 4;
 
-/**
- * Files for each socket that listens (listen.ts): they are few where files are. With a quarter of
- * them, bursts of connections made other clients wait for seconds.
- */
+/** Files for each socket that listens (listen.ts): they are few where files are. */
 const FILES_PER_LISTENER = 64;
+/** With 64, clients waited for seconds while another one opened connections in bursts. */
 const MAX_LISTENERS = 256;
 
 /** Returns at how many sockets a process accepts connections. */
