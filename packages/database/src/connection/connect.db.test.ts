@@ -96,6 +96,21 @@ test.each([{ queryTimeoutMs: 300 }, { askAfterSilenceMs: 300, pipeline: true }, 
   },
 );
 
+test.each(['select 1', 'select 1 / 0'])(
+  'a connection that is returned within a transaction (%s) is closed',
+  async (statement) => {
+    const { pool, close } = connect({ url: database.url, max: 1, applicationName: 'within a transaction' });
+    const client = await pool.connect();
+    await client.query('begin');
+    await client.query(statement).catch(() => undefined);
+    client.release();
+    const { rows } = await pool.query<{ time: number }>('select extract(epoch from now())::float8 as time');
+    const later = await pool.query<{ time: number }>('select extract(epoch from now())::float8 as time');
+    expect(later.rows[0]?.time).toBeGreaterThan(rows[0]?.time ?? Number.POSITIVE_INFINITY);
+    await close();
+  },
+);
+
 test('an idle connection is not timed out', async () => {
   const { pool, close } = connect({ url: database.url, max: 1, applicationName: 'idle', queryTimeoutMs: 300 });
   const backend = async () => (await pool.query<{ pid: number }>('select pg_backend_pid() as pid')).rows[0]?.pid;

@@ -77,6 +77,7 @@ export function connect(options: ConnectOptions): Connection {
   // one in use on the client.
   pool.on('error', (error) => options.onIdleError?.(error));
   pool.on('connect', (client) => client.on('error', () => {}));
+  pool.on('release', (_error, client) => closeWithinTransaction(client));
   if (options.queryTimeoutMs !== undefined) cutAfterSilence(pool, options.queryTimeoutMs);
   if (options.askAfterSilenceMs !== undefined) cutWhenLost(pool, options.url, options.askAfterSilenceMs);
   const kysely = new Kysely<Database>({ dialect: new PostgresDialect({ pool }) });
@@ -86,6 +87,15 @@ export function connect(options: ConnectOptions): Connection {
     if (!pool.ending) await pool.end();
   };
   return { pool, kysely, close };
+}
+
+/**
+ * Closes a connection that is returned within a transaction: the next query on it would be part of
+ * that transaction, or fail because it is aborted.
+ */
+function closeWithinTransaction(client: PoolClient): void {
+  const status = client.getTransactionStatus();
+  if (status === 'T' || status === 'E') void client.end();
 }
 
 type ConnectCallback = (

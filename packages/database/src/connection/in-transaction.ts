@@ -30,8 +30,8 @@ export async function inTransaction<Result>(
   const begun = client.query(readsSnapshot ? BEGIN_SNAPSHOT : 'begin');
   // Without a transaction, no statement of the work would succeed, either: the connection is lost.
   begun.catch(() => undefined);
-  if (!isPipelined(client)) await begun;
   try {
+    if (!isPipelined(client)) await begun;
     const result = await work();
     await begun;
     await client.query('commit');

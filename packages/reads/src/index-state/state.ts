@@ -123,16 +123,16 @@ export class IndexReader {
     const readOnce = (): Promise<void> =>
       this.#database.kysely.connection().execute(async (db) => {
         const readAt = performance.now();
-        await BEGIN.execute(db);
         try {
+          await BEGIN.execute(db);
           const state = await findState(db);
           // Otherwise a later response from memory could have an earlier state.
           this.#latest.observe(state, readAt);
           // The response does not wait for the end of the transaction, but the connection does.
           resolve(await read(db, state, new Slices(this.#turns, caller)));
         } finally {
-          // Nothing was written. A connection that is lost cannot end its transaction, and needs
-          // not.
+          // Nothing was written. Also a cancelled BEGIN leaves a transaction, in which every later
+          // query on the connection would fail. A connection that is lost needs no end.
           await END.execute(db).catch(() => undefined);
         }
       });
