@@ -143,3 +143,11 @@ test('a program takes no node from a start where a database is named', async () 
   expect(said).toContain('NODE_URL: is not set');
   expect((await own.pool.query('select from bootstrap_blocks')).rows).toEqual([]);
 });
+
+test('verify of a database without an index says so, and calls nothing broken', async () => {
+  const empty = await createTestDatabase();
+  const said = await refusal('npx kasgres verify', { DATABASE_URL: empty.url });
+  expect(said).toContain('Nothing is indexed in this database yet.');
+  expect(said).not.toContain('BROKEN');
+  await empty.drop();
+});

@@ -73,7 +73,7 @@ export async function getStatusAddresses(env: CliEnv): Promise<StatusAddresses> 
   return { apiUrl: apiUrlOf(env.HOST, env.PORT), isApiFirst: true };
 }
 
-/** Like `readEnv`, treats an empty variable as unset. */
+/** Like `readEnv`, treats a variable without a value as unset. */
 function isSet(name: string): boolean {
-  return (process.env[name] ?? '') !== '';
+  return (process.env[name] ?? '').trim() !== '';
 }

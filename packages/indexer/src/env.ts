@@ -9,7 +9,9 @@ import { DEFAULT_MEMORY_LIMIT_MB, MAX_MEMORY_LIMIT_MB, memoryBounds, MIN_MEMORY_
 
 const count = z.coerce.number().int().min(1);
 const port = z.coerce.number().int().min(0).max(65_535);
-const depth = z.coerce.bigint().min(1n);
+/** Far above any blue score, and far below the limit of the columns that hold them. */
+const MAX_DEPTH = 999_999_999_999n;
+const depth = z.coerce.bigint().min(1n).max(MAX_DEPTH);
 
 const variables = z.object({
   NODE_URL: parsed(parseNodeUrls).describe(
@@ -66,6 +68,7 @@ const variables = z.object({
   CLUSTER_DEPTH: z.coerce
     .bigint()
     .min(0n)
+    .max(MAX_DEPTH)
     .optional()
     .describe(
       "How far below the sink a chain block must be, in blue score, for its transactions to be clustered. Unset: the network's finality, 432,000; 100 on simnet and devnet. docs/clustering.md.",

@@ -66,6 +66,7 @@ test.each<[string, z.ZodType, string[], string]>([
   ['a whole number', z.coerce.number().int(), ['abc', '1.5'], 'must be a whole number'],
   ['a share', z.coerce.number().min(0).max(1).optional(), ['abc', '2'], 'must be a number from 0 to 1'],
   ['a depth', z.coerce.bigint().min(1n).optional(), ['abc', '0', '1.5'], 'must be a whole number of at least 1'],
+  ['a switch', z.stringbool().default(false), ['perhaps', '2'], 'must be true or false'],
   ['a word', z.enum(['stop', 'record']).default('stop'), ['Stop', '1'], 'must be one of stop, record'],
   [
     'a database',
@@ -83,6 +84,18 @@ test.each<[string, z.ZodType, string[], string]>([
 test('it treats an empty variable as unset', () => {
   expect(readEnv(schema, { DATABASE_URL: 'postgres://a@b/c', PORT: '', NODE_URL: '' })).toMatchObject({ PORT: 3000 });
   expect(() => readEnv(schema, { DATABASE_URL: '' })).toThrow('DATABASE_URL: is not set');
+});
+
+test('it ignores whitespace around a value, and treats a variable of nothing else as unset', () => {
+  const variables = { DATABASE_URL: 'postgres://a@b/c\r', PORT: ' 80 ', VERBOSE: 'true\r', NODE_URL: '\t' };
+  const expected = { DATABASE_URL: 'postgres://a@b/c', PORT: 80, VERBOSE: true };
+  expect(readEnv(schema, variables)).toEqual(expected);
+  expect(readEnv(schema, { ...variables, PORT: ' ', VERBOSE: '\r' })).toEqual({
+    ...expected,
+    PORT: 3000,
+    VERBOSE: false,
+  });
+  expect(() => readEnv(schema, { DATABASE_URL: ' ' })).toThrow('DATABASE_URL: is not set');
 });
 
 test('it documents each variable in a row', () => {

@@ -21,9 +21,10 @@ export class EnvError extends FatalError {
 }
 
 /**
- * Checks the variables of the schema and returns their parsed values. A variable set to the empty
- * string counts as unset, as docker-compose and shells write it. Problems never contain values,
- * which may be secrets.
+ * Checks the variables of the schema and returns their parsed values. Whitespace around a value,
+ * such as the carriage return of a file from Windows, does not count. A variable without a value
+ * counts as unset, as docker-compose and shells write it. Problems never contain values, which may
+ * be secrets.
  * @param replaced names of former variables and of those that replace them; it is an error to set a
  * former one
  * @throws EnvError
@@ -33,9 +34,10 @@ export function readEnv<Schema extends EnvSchema>(
   variables: Readonly<Record<string, string | undefined>>,
   replaced: Readonly<Record<string, string>> = {},
 ): z.infer<Schema> {
-  const isSet = (name: string): boolean => variables[name] !== undefined && variables[name] !== '';
+  const valueOf = (name: string): string | undefined => variables[name]?.trim() || undefined;
+  const isSet = (name: string): boolean => valueOf(name) !== undefined;
   const names = Object.keys(schema.shape).filter(isSet);
-  const input = Object.fromEntries(names.map((name) => [name, variables[name]]));
+  const input = Object.fromEntries(names.map((name) => [name, valueOf(name)]));
   const result = schema.safeParse(input);
   const former = Object.keys(replaced).filter(isSet);
   if (result.success && former.length === 0) return result.data;
@@ -92,6 +94,7 @@ function findExpected(field: z.ZodType | undefined): string | undefined {
   if (field instanceof z.ZodDefault || field instanceof z.ZodPrefault || field instanceof z.ZodOptional) {
     return findExpected(field.def.innerType as z.ZodType);
   }
+  if (field instanceof z.ZodCodec && field.def.out instanceof z.ZodBoolean) return 'must be true or false';
   if (field instanceof z.ZodEnum) return `must be one of ${field.options.join(', ')}`;
   if (field instanceof z.ZodBigInt) return `must be a whole number${formatRange(field.minValue, field.maxValue)}`;
   if (!(field instanceof z.ZodNumber)) return undefined;

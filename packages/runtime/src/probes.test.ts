@@ -70,6 +70,13 @@ test('it logs the address of the metrics, whose port may be chosen by the system
   });
 });
 
+test.each(['192.0.2.1', '*'])('it rejects %s, which is not an address of this machine', async (host) => {
+  const options = { host, port: 0, registry: createRegistry('example'), ready: () => ({ ready: true }) as const };
+  await expect(startProbes(options)).rejects.toThrow(
+    new FatalError(`${host} is not an address of this machine. Set METRICS_HOST to one, such as 127.0.0.1 or 0.0.0.0.`),
+  );
+});
+
 test('it rejects a port that is taken with an error that names the variable', async () => {
   const options = { registry: createRegistry('example'), ready: (): Readiness => ({ ready: true }) };
   probes = await startProbes({ port: 0, ...options });

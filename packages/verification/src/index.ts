@@ -6,7 +6,7 @@ export { checkAcceptance } from './acceptance.ts';
 export { checkInvariant7 } from './completeness.ts';
 export { checkGhostdag } from './ghostdag.ts';
 export { checkBlocks, checkInvariant8, checkTransactions } from './hashes.ts';
-export { findFirstBlockOfRetention } from './queries.ts';
+export { findFirstBlockOfRetention, findNetworkName } from './queries.ts';
 export { describeSince, findSince } from './since.ts';
 export { storedVariants } from './stored-transactions.ts';
 export { checkUtxoCommitment } from './utxo-commitment.ts';

@@ -1,7 +1,9 @@
 /** `kasgres verify` checks what a database can prove of its invariants (docs/invariants.md). */
+import { FatalError } from '@kasgres/runtime';
 import {
   describeSince,
   findFirstBlockOfRetention,
+  findNetworkName,
   findSince,
   VERIFICATION_CONNECTION,
   verify,
@@ -53,6 +55,7 @@ async function runVerify(options: VerifyOptions): Promise<number> {
   return await withDatabase(
     'verify',
     async ({ pool }) => {
+      if ((await findNetworkName(pool)) === undefined) throw new FatalError('Nothing is indexed in this database yet.');
       const since = options.since === undefined ? undefined : await findSince(pool, options.since);
       if (since !== undefined) print(`since   ${describeSince(since)}`);
       let isBroken = false;

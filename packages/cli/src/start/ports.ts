@@ -32,7 +32,7 @@ export function metricsPorts(port: number): Record<'api' | 'indexer', number> {
   return { api: port, indexer: port === 0 ? 0 : port + 1 };
 }
 
-async function checkPortIsFree(variable: string, host: string, port: number): Promise<void> {
+async function checkPortIsFree(variable: `${string}PORT`, host: string, port: number): Promise<void> {
   const server = createServer();
   try {
     server.listen({ host, port, exclusive: true });
@@ -61,7 +61,7 @@ async function findFreePort(host: string, taken: number): Promise<number | undef
 }
 
 function portProblem(
-  variable: string,
+  variable: `${string}PORT`,
   host: string,
   port: number,
   error: unknown,
@@ -69,9 +69,5 @@ function portProblem(
 ): FatalError {
   const problem = toListenError(error, { host, port, variable, freePort });
   if (problem instanceof FatalError) return problem;
-  const { code } = error as NodeJS.ErrnoException;
-  if (code === 'EADDRNOTAVAIL' || code === 'ENOTFOUND') {
-    return new FatalError(`${host} is not an address of this machine. Set HOST to one, such as 127.0.0.1 or 0.0.0.0.`);
-  }
   return new FatalError(`Cannot listen on port ${port} of ${host} (${variable}): ${String(error)}`);
 }

@@ -25,10 +25,13 @@ test('it is a number of days or a blue score, and by default everything is kept'
   expect(parseRetention('2000000')).toEqual({ kind: 'blue score', blueScore: 2_000_000n });
 });
 
-test.each(['30', '0d', '-3d', '30 d', '1h', 'forever', '1.5d', '1079999', '1d'])('it refuses %s', (RETENTION) => {
-  expect(problemsOf({ RETENTION })).toHaveLength(1);
-  expect(problemsOf({ RETENTION })[0]).toMatch(/^RETENTION: /);
-});
+test.each(['30', '0d', '-3d', '30 d', '1h', 'forever', '1.5d', '1079999', '1d', '1000000d', '1000000000000'])(
+  'it refuses %s',
+  (RETENTION) => {
+    expect(problemsOf({ RETENTION })).toHaveLength(1);
+    expect(problemsOf({ RETENTION })[0]).toMatch(/^RETENTION: /);
+  },
+);
 
 test.each(['1080000', '2d', '3650d'])('it accepts %s, which is at least the pruning depth', (RETENTION) => {
   expect(problemsOf({ RETENTION })).toEqual([]);
@@ -38,6 +41,13 @@ test('it compares with the pruning depth of a private network', () => {
   expect(problemsOf({ RETENTION: '100', PRUNING_DEPTH: '100', FINALITY_DEPTH: '60' })).toEqual([]);
   expect(problemsOf({ RETENTION: '99', PRUNING_DEPTH: '100', FINALITY_DEPTH: '60' })).toEqual([
     'RETENTION: keeps less than the pruning depth of the network',
+  ]);
+});
+
+test.each(['FINALITY_DEPTH', 'PRUNING_DEPTH', 'CLUSTER_DEPTH'])('it refuses a %s beyond any chain', (name) => {
+  expect(problemsOf({ [name]: '999999999999' })).toEqual([]);
+  expect(problemsOf({ [name]: '99999999999999999999' })).toEqual([
+    expect.stringMatching(`^${name}: must be a whole number from [01] to 999999999999$`),
   ]);
 });
 

@@ -8,10 +8,10 @@ const DAY_MS = 86_400_000n;
 
 /** @throws TypeError unless the text is a number of days, such as `30d`, or a blue score */
 export function parseRetention(text: string): Retention {
-  const [, count, unit] = /^([1-9]\d{0,11})(d?)$/.exec(text) ?? [];
-  if (count === undefined) throw new TypeError('must be a number of days such as 30d, or a blue score such as 2000000');
-  if (unit === '') return { kind: 'blue score', blueScore: BigInt(count) };
-  return { kind: 'milliseconds', milliseconds: BigInt(count) * DAY_MS };
+  const [, days, blueScore] = /^(?:([1-9]\d{0,5})d|([1-9]\d{0,11}))$/.exec(text) ?? [];
+  if (days !== undefined) return { kind: 'milliseconds', milliseconds: BigInt(days) * DAY_MS };
+  if (blueScore !== undefined) return { kind: 'blue score', blueScore: BigInt(blueScore) };
+  throw new TypeError('must be a number of days such as 30d, or a blue score such as 2000000');
 }
 
 /** Returns the blue score that the network reaches in this time if every block is blue. */
