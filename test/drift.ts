@@ -105,7 +105,7 @@ function describeConfiguration(): string {
   return `# Configuration
 
 All configuration is read once at startup from environment variables. A program with an invalid configuration reports all
-problems at once and exits with code 1. This page is generated from the schemas (\`npm run generate\`).
+problems at once and exits with code 1. An empty variable counts as unset. This page is generated from the schemas (\`npm run generate\`).
 
 ## \`kasgres\` and \`npm start\`
 

@@ -1,6 +1,7 @@
 /** The HTTP server: limits on time and size of requests, and hooks of every response. */
 import { fastifyCors } from '@fastify/cors';
 import fastifyWebsocket from '@fastify/websocket';
+import { HttpError } from '@kasgres/reads';
 import type { Logger } from '@kasgres/runtime';
 import Fastify, {
   type FastifyBaseLogger,
@@ -42,6 +43,8 @@ const KEEP_ALIVE_TIMEOUT_MS = 72_000;
 /** Longer than any address, so that invalid ones get their own message. */
 const MAX_PARAMETER_LENGTH = 1000;
 
+const HOST_IS_MISSING = 'The header Host is missing';
+
 interface ServerOptions {
   services: Services;
   logger: Logger;
@@ -69,6 +72,8 @@ export async function createServer(options: ServerOptions): Promise<FastifyInsta
     // Any other upgrade is ignored, such as the one to HTTP/2 that Java's client offers with every
     // request.
     shouldUpgradeCallback: isWebSocketRequest,
+    // Node's own refusal has no body.
+    requireHostHeader: false,
   };
   const app = Fastify({
     ...(certificate === undefined
@@ -102,6 +107,9 @@ export async function createServer(options: ServerOptions): Promise<FastifyInsta
       { connections: room, wanted },
       'the limit of open files allows fewer connections: raise it (ulimit -n)',
     );
+  // Node refuses an expectation that it does not know without a body. It may be ignored (RFC 9110
+  // §10.1.1).
+  app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response));
   app.removeContentTypeParser('text/plain');
   parseJsonBodies(app);
   const keys = new ValidKeys();
@@ -142,7 +150,8 @@ function addHooks(
     reply.header('vary', 'accept-encoding');
     // Requests that are refused, or need no key, cost nothing.
     reply.header('x-request-cost-ru', '0');
-    done();
+    if (headers.host === undefined && request.raw.httpVersion === '1.1') done(new HttpError(400, HOST_IS_MISSING));
+    else done();
   });
   app.addHook('onSend', (request, reply, payload, done) => {
     if (!timeouts.end(reply)) return;

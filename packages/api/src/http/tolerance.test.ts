@@ -1,7 +1,7 @@
 /** Headers that clients and proxies add to requests which do not need them. */
 import { once } from 'node:events';
 import { type IncomingMessage, request as send } from 'node:http';
-import type { AddressInfo, Socket } from 'node:net';
+import { type AddressInfo, connect, type Socket } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { getNetwork } from '@kasgres/kaspa';
 import type { FastifyInstance } from 'fastify';
@@ -58,6 +58,23 @@ it.each([H2C, WEBSOCKET])('reads the body of a POST that offers an upgrade to $u
     status: 400,
     details: [{ path: 'addresses.0' }],
   });
+});
+
+it('ignores an expectation that it does not know', async () => {
+  const { status } = await ask('GET', '/v1/status', { expect: 'nothing' });
+  expect(status).toBe(200);
+});
+
+it('refuses a request without a host as every other error', async () => {
+  const socket = connect(port).end('GET /v1/status HTTP/1.1\r\n\r\n');
+  const response = await text(socket);
+  expect(response).toMatch(/^HTTP\/1.1 400 .*x-request-id: /su);
+  expect(JSON.parse(response.slice(response.indexOf('{')))).toMatchObject({ message: 'The header Host is missing' });
+});
+
+it('serves a request of HTTP/1.0, which needs no host', async () => {
+  const socket = connect(port).end('GET /v1/status HTTP/1.0\r\n\r\n');
+  expect(await text(socket)).toMatch(/^HTTP\/1.1 200 /u);
 });
 
 it('refuses an upgrade of /v1/ws to anything but a WebSocket as a request without one', async () => {
