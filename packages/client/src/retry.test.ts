@@ -66,6 +66,16 @@ it('stops waiting when it is aborted', async () => {
   await expect(response).rejects.toThrow('enough');
 });
 
+it('waits for the end of a month, which is longer than a timer can', async () => {
+  const retry = { attempts: 2, maxWaitSeconds: Number.POSITIVE_INFINITY };
+  const { send, sent } = createFakeApi([later(429, String(31 * 86_400)), good], retry);
+  const controller = new AbortController();
+  const response = send(controller.signal);
+  setTimeout(() => controller.abort(new Error('enough')), 50);
+  await expect(response).rejects.toThrow('enough');
+  expect(sent).toHaveLength(1);
+});
+
 it('throws an error with the status of a response that is not from the API', async () => {
   const { send } = createFakeApi([() => new Response('<html>', { status: 502, statusText: 'Bad Gateway' })]);
   await expect(send()).rejects.toMatchObject({ status: 502, message: '502 Bad Gateway', details: [] });

@@ -47,6 +47,17 @@ it('says which field is not valid', async () => {
   await expect(subscribe(api).next()).rejects.toMatchObject({ statusCode: 400, details });
 });
 
+it.each([
+  ['an address without a scheme', { baseUrl: '127.0.0.1:3000' }],
+  ['an address of another scheme', { baseUrl: 'localhost:3000' }],
+  ['a key with a line break', { baseUrl: 'http://127.0.0.1', apiKey: 'kdp_\nx' }],
+])('does not retry with %s', async (_, options) => {
+  const { api, sent } = apiOf();
+  const client = createClient({ ...options, fetch: api.fetch });
+  await expect(client.subscribe({ reconnectMs: 1 }).next()).rejects.toThrow(TypeError);
+  expect(sent).toEqual([]);
+});
+
 it.each(['', '/'])('requests the stream of a base URL that ends in "%s"', async (end) => {
   const { api, sent } = apiOf(new Response(stream));
   const client = createClient({ baseUrl: `http://127.0.0.1/behind/proxy${end}`, fetch: api.fetch });

@@ -87,7 +87,8 @@ const SILENCE_MS = 45_000;
 
 /**
  * Yields steps and single events as they happen, until `signal` is aborted.
- * @throws StreamError if the server refuses to continue; other failures are retried
+ * @throws StreamError if the server refuses to continue; TypeError for an address or a key with
+ * which no request can be sent; other failures are retried
  */
 export async function* subscribe(api: Api, options: SubscribeOptions = {}): AsyncGenerator<StreamStep> {
   const { signal, reconnectMs = 500 } = options;
@@ -96,11 +97,12 @@ export async function* subscribe(api: Api, options: SubscribeOptions = {}): Asyn
   while (!isAborted(signal)) {
     const connection = new AbortController();
     const end = (): void => connection.abort();
+    const request = makeRequest(api, options, cursor, connection.signal);
     signal?.addEventListener('abort', end);
     let timer = setTimeout(end, SILENCE_MS);
     let retryAfterMs = 0;
     try {
-      const body = await connect(api, options, cursor, connection.signal);
+      const body = await connect(api, request);
       let pending: StreamEvent[] = [];
       for await (const { message, id } of parse(body, connection.signal)) {
         clearTimeout(timer);
@@ -138,13 +140,13 @@ export async function* subscribe(api: Api, options: SubscribeOptions = {}): Asyn
 
 const isAborted = (signal: AbortSignal | undefined): boolean => signal?.aborted === true;
 
-/** @throws StreamError for a refusal; TemporaryError for a failure that a retry may solve */
-async function connect(
-  { baseUrl, apiKey, fetch }: Api,
+/** @throws TypeError if no request can be made: it would fail in every retry, too */
+function makeRequest(
+  { baseUrl, apiKey }: Api,
   { events, addresses, covenants, template, confirmations, acceptedIds }: SubscribeOptions,
   cursor: string | undefined,
   signal: AbortSignal,
-): Promise<ReadableStream<Uint8Array>> {
+): Request {
   const body = {
     ...(events !== undefined && { events }),
     ...(addresses !== undefined && { addresses }),
@@ -163,6 +165,12 @@ async function connect(
     body: JSON.stringify(body),
     signal,
   });
+  if (!/^https?:/.test(request.url)) throw new TypeError('baseUrl must begin with http:// or https://');
+  return request;
+}
+
+/** @throws StreamError for a refusal; TemporaryError for a failure that a retry may solve */
+async function connect({ fetch }: Api, request: Request): Promise<ReadableStream<Uint8Array>> {
   const response = await fetch(request);
   if (response.ok && response.body !== null) return response.body;
   const retryAfterMs = Math.min((readRetryAfter(response.headers) ?? 0) * 1000, MAX_RETRY_AFTER_MS);

@@ -4,7 +4,7 @@
  * pg. So only parameters that are known here pass, and each has one meaning for both
  * (https://www.postgresql.org/docs/current/libpq-connect.html).
  */
-import { existsSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 
@@ -55,6 +55,13 @@ export const DATABASE_URL_FORM =
   'must be an address such as postgres://user:password@host:port/database, with special characters of user and password percent-encoded: ' +
   '%40 for @, %2F for /, %3F for ?, %23 for #, %25 for %';
 
+/** libpq tries several hosts, and pg does not. A password may have a comma. */
+const SEVERAL_HOSTS = /^[^/]*:\/\/(?:[^/?#]*@)?[^/?#@]*,[^@]*$/u;
+
+/** Returns what is wrong with an address that does not have the form. */
+export const formProblemOf = (text: string): string =>
+  SEVERAL_HOSTS.test(text) ? 'must name one host: the programs do not try several' : DATABASE_URL_FORM;
+
 /**
  * @throws Error that says what to do, without any part of the address: its password may be anywhere
  * if a special character is not encoded
@@ -99,6 +106,27 @@ export function readDatabaseUrl(
   };
 }
 
+/** @throws Error that names the parameter of a file that is of no use */
+export function checkCertificateFiles({ sslMode, rootCertificate, certificate, key }: DatabaseAddress): void {
+  if (sslMode === 'disable') return;
+  const files = {
+    sslrootcert: rootCertificate === 'system' ? undefined : rootCertificate,
+    sslcert: certificate,
+    sslkey: key,
+  };
+  for (const [name, path] of Object.entries(files)) {
+    if (path !== undefined && !isPem(path)) throw new Error(`has an ${name} that cannot be read, or is not a PEM file`);
+  }
+}
+
+function isPem(path: string): boolean {
+  try {
+    return readFileSync(path).includes('-----BEGIN ');
+  } catch {
+    return false;
+  }
+}
+
 /**
  * Returns the address for libpq, and so for psql, psycopg and SQLAlchemy, whose dialect is
  * `postgresql:`.
@@ -123,9 +151,8 @@ function parseUrl(text: string): URL {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   // A character that is not encoded ends the password early: the rest, up to the host, would be in
   // the path, the parameters or the fragment.
-  if (url === undefined || `${url.pathname}${url.search}`.includes('@') || url.hash !== '') {
-    throw new Error(DATABASE_URL_FORM);
-  }
+  const isWhole = url !== undefined && !`${url.pathname}${url.search}`.includes('@') && url.hash === '';
+  if (!isWhole || SEVERAL_HOSTS.test(text)) throw new Error(formProblemOf(text));
   try {
     const parts = [url.username, url.password, url.hostname, url.pathname].map(decodeURIComponent);
     if (!parts.join('').includes('\0')) return url;

@@ -123,6 +123,24 @@ function catchError(run: () => unknown): unknown {
 
 const problemOf = (url: string): unknown => postgresUrl().safeParse(url).error?.issues[0]?.message;
 
+test.each(['a@b,c', 'a@b:1,c:2', 'a:x,y@b,c', 'b,c'])('an address of Postgres names one host, unlike %s', (hosts) => {
+  expect(problemOf(`postgres://${hosts}/d?sslmode=require`)).toBe(
+    'must name one host: the programs do not try several',
+  );
+});
+
+test.each(['sslrootcert', 'sslcert', 'sslkey'])('a file of %s can be read and is a PEM file', (name) => {
+  const problem = `has an ${name} that cannot be read, or is not a PEM file`;
+  for (const path of ['/nowhere/file.pem', import.meta.dirname, import.meta.filename])
+    expect(problemOf(`postgres://a@b/c?sslmode=verify-full&${name}=${path}`)).toBe(problem);
+  expect(problemOf('postgres://a@b/c?sslrootcert=system')).toBeUndefined();
+});
+
+test('a password may have a comma', () => {
+  expect(problemOf('postgres://a:x,y@b/c')).toBeUndefined();
+  expect(problemOf('postgres://a:x,y/z@b/c')).toBe(DATABASE_URL_FORM);
+});
+
 test('an address of Postgres has a host, and user and password before it', () => {
   expect(problemOf('postgres://a:b@%2Fvar%2Frun%2Fpostgresql/c')).toBeUndefined();
   expect(problemOf('postgres://a@b/c?sslmode=require')).toBeUndefined();

@@ -4,7 +4,7 @@
  * from the same schema.
  */
 import { z } from 'zod';
-import { DATABASE_URL_FORM, readDatabaseUrl } from './database-url.ts';
+import { checkCertificateFiles, formProblemOf, readDatabaseUrl } from './database-url.ts';
 import { FatalError } from './run-program.ts';
 
 export type EnvSchema = z.ZodObject<Record<string, z.ZodType>>;
@@ -74,13 +74,13 @@ function findEnvProblems(...args: Parameters<typeof readEnv>): readonly string[]
 /** Commands replace the user and the password of an address, so it has them in one place only. */
 export const postgresUrl = () =>
   z
-    .url({ protocol: /^postgres(ql)?$/, abort: true, error: DATABASE_URL_FORM })
+    .url({ protocol: /^postgres(ql)?$/, abort: true, error: ({ input }) => formProblemOf(String(input)) })
     .refine((url) => new URL(url).host !== '', {
       error: 'must name a host; the host of a socket directory is its path, such as %2Fvar%2Frun%2Fpostgresql',
     })
     .superRefine((url, context) => {
       try {
-        readDatabaseUrl(url);
+        checkCertificateFiles(readDatabaseUrl(url));
       } catch (error) {
         context.addIssue({ code: 'custom', message: error instanceof Error ? error.message : String(error) });
       }
