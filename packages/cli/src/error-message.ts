@@ -5,8 +5,6 @@ import { EnvError, FatalError } from '@kasgres/runtime';
 /** Returns the message of an error that the user can correct, and the stack of any other. */
 export function describeError(error: unknown): string {
   if (error instanceof FatalError || error instanceof EnvError) return error.message;
-  if (isDatabaseUnavailable(error)) return `The database cannot be reached: ${explainDatabaseError(error).message}`;
-  // Such as a wrong password or an unknown database.
   if (isDatabaseProblem(error)) {
     const { message, advice } = explainDatabaseError(error);
     return `The database cannot be used: ${[`${message}.`, advice].filter(Boolean).join(' ')}`;

@@ -12,6 +12,10 @@ const ADVICE: Readonly<Record<string, string>> = {
   '3D000': 'Create the database (createdb), or correct its name in DATABASE_URL.',
   '53300': 'Every connection of the server is in use: raise max_connections, or end some.',
   '57P03': 'The server is starting or shutting down: try again.',
+  '25006':
+    'The server is a standby, or default_transaction_read_only is on: name the primary in DATABASE_URL, or switch it off.',
+  '53100': 'Free some space on the disk of the server.',
+  '53200': 'Give the server more memory, or raise max_locks_per_transaction if its log says so.',
   '42501': 'Grant the role what is missing (ops/roles.sql), or name another one in DATABASE_URL.',
 };
 
