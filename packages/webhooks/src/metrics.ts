@@ -21,22 +21,25 @@ export function watchWebhooks(
     },
   });
   registry.registerMetric(overdue);
-  const webhooks = new Gauge({
+  // Without the database, the other metrics are still served.
+  const count = () => queue.count().catch(() => ({ active: Number.NaN, disabled: Number.NaN, lagSeconds: Number.NaN }));
+  const webhooks: Gauge<'status'> = new Gauge({
     name: 'kasgres_webhooks_registered',
-    help: 'Webhooks by status; those of revoked keys do not count as active',
+    help: 'Webhooks by status; those of revoked keys do not count as active; NaN while the database is unavailable',
     labelNames: ['status'],
     registers,
-  });
-  const lag = new Gauge({
-    name: 'kasgres_webhooks_lag_seconds',
-    help: 'Age of the oldest delivery that an active webhook has not confirmed',
-    registers,
     async collect() {
-      const { active, disabled, lagSeconds } = await queue.count();
+      const { active, disabled } = await count();
       webhooks.set({ status: 'active' }, active);
       webhooks.set({ status: 'disabled' }, disabled);
-      lag.set(lagSeconds);
     },
+  });
+  const lag: Gauge = new Gauge({
+    name: 'kasgres_webhooks_lag_seconds',
+    help: 'Age of the oldest delivery that an active webhook has not confirmed; NaN while the database is unavailable',
+    registers,
+    // A gauge that another one sets would be a scrape late.
+    collect: async () => lag.set((await count()).lagSeconds),
   });
   const attempts = new Counter({
     name: 'kasgres_webhooks_attempts_total',
