@@ -1,7 +1,10 @@
 /** Timers cannot wait longer: they would end at once. */
 const MAX_MS = 2 ** 31 - 1;
 
-/** Resolves after a time, of 24 days at most. Rejects with the reason of the signal as soon as it is aborted. */
+/**
+ * Resolves after a time, of 24 days at most. Rejects with the reason of the signal as soon as it is
+ * aborted.
+ */
 export function sleep(ms: number, signal?: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
     const stop = (): void => {

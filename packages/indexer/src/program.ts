@@ -38,7 +38,7 @@ export function runIndexerProgram(overrides: Partial<IndexerOptions> = {}): Prom
       port: env.METRICS_PORT,
       registry,
       logger: log,
-      ready: () => (status.isFollowing ? { ready: true } : { ready: false, reason: 'not following the chain yet' }),
+      ready: () => (status.isFollowing ? { ready: true } : { ready: false, reason: 'not following the chain' }),
       signal,
     });
     shutdown.add('probes', probes.close);

@@ -47,7 +47,9 @@ export interface Probes {
 /** Further ones are closed at once, so that they take no files from the program. */
 const MAX_CONNECTIONS = 32;
 
-/** @throws {FatalError} if METRICS_PORT is taken, or METRICS_HOST is not an address of this machine */
+/**
+ * @throws {FatalError} if METRICS_PORT is taken, or METRICS_HOST is not an address of this machine
+ */
 export async function startProbes(options: ProbesOptions): Promise<Probes> {
   const { host = '127.0.0.1', port, logger } = options;
   const server = createServer((request, response) => {
