@@ -134,6 +134,15 @@ function acceptAgain({ acceptedTransactionIds }: VirtualChainResponse, { node }:
   });
 }
 
+/** Leaves out the last transaction of a selected parent with payments. */
+function leaveOutPayment({ acceptedTransactionIds }: VirtualChainResponse, { node }: SimulatedDag): boolean {
+  return acceptedTransactionIds.some((entry) => {
+    const [selectedParent] = node.dag.get(toHex(entry.acceptingBlockHash)).mergeSet;
+    const last = (selectedParent?.transactions.length ?? 0) - 1;
+    return last > 0 && entry.acceptedTransactionIds.splice(last, 1).length > 0;
+  });
+}
+
 /** Changes the blocks that merge several others. */
 const ofMerging =
   (change: (block: RpcBlock) => unknown) =>
@@ -149,6 +158,13 @@ const LIES: Record<string, Lie> = {
       acceptedTransactionIds.some((entry) => repeatFirst(entry.acceptedTransactionIds)),
   },
   'an id that an earlier chain block accepted': { chain: acceptAgain },
+  'a chain block that accepts nothing': {
+    chain: ({ acceptedTransactionIds: [entry] }) => (entry?.acceptedTransactionIds.splice(0).length ?? 0) > 0,
+  },
+  'a chain block that does not accept the coinbase of its selected parent': {
+    chain: ({ acceptedTransactionIds: [entry] }) => entry?.acceptedTransactionIds.shift() !== undefined,
+  },
+  'a chain block that does not accept a payment of its selected parent': { chain: leaveOutPayment },
   'a chain block twice': {
     chain: ({ addedChainBlockHashes, acceptedTransactionIds }) =>
       repeatFirst(addedChainBlockHashes) && repeatFirst(acceptedTransactionIds),

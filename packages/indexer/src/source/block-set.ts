@@ -56,6 +56,7 @@ export class BlockSet {
     if (selectedParent === undefined) throw new IncompleteUpdateError(`chain block ${toHex(hash)} has no mergeset`);
     const mergeSet = [this.#get(selectedParent), ...others.map((merged) => this.#get(merged)).sort(byBlueWork)];
     checkMergeSet(block, mergeSet);
+    checkAcceptance(block, mergeSet, acceptedTransactionIds);
     for (const merged of mergeSet) this.#blocks.delete(toHex(merged.hash));
     return { block, mergeSet, acceptedTransactionIds };
   }
@@ -106,6 +107,22 @@ function checkMergeSet(block: RpcBlock, mergeSet: readonly RpcBlock[]): void {
     .reduce((sum, merged) => sum + workFromBits(merged.header.bits), 0n);
   if (header.blueWork !== selected.blueWork + work) {
     throw new IncompleteUpdateError(`chain block ${toHex(hash)} merges other blue blocks than its blue work tells`);
+  }
+}
+
+/**
+ * A block is only on the chain if all of its transactions are valid there, and the next chain block
+ * accepts them first.
+ * @throws IncompleteUpdateError
+ */
+function checkAcceptance({ hash }: RpcBlock, [selectedParent]: readonly RpcBlock[], accepted: readonly Hash[]): void {
+  for (const [index, { transactionId }] of (selectedParent as RpcBlock).transactions.entries()) {
+    const id = accepted[index];
+    if (id === undefined || Buffer.compare(id, transactionId) !== 0) {
+      throw new IncompleteUpdateError(
+        `chain block ${toHex(hash)} does not accept transaction ${toHex(transactionId)} of its selected parent in order`,
+      );
+    }
   }
 }
 

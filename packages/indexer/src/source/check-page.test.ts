@@ -26,6 +26,15 @@ function recordedPage(): Buffer {
   return page;
 }
 
+/** Ids that every chain block accepts: those of its selected parent. */
+function acceptedIds({ selectedParentHash }: RpcBlock, blocks: readonly RpcBlock[]): Hash[] {
+  const parent = blocks.find(({ hash }) => Buffer.compare(hash, selectedParentHash) === 0);
+  return parent?.transactions.map(({ transactionId }) => transactionId) ?? [];
+}
+
+const isIn = (hash: Hash, blocks: readonly RpcBlock[]): boolean =>
+  blocks.some((block) => Buffer.compare(block.hash, hash) === 0);
+
 const check = (page: Uint8Array): Promise<Faults> => pool.run({ page, crescendo: undefined });
 
 test('blocks of a real node have no fault', async () => {
@@ -44,7 +53,8 @@ test('a fault is found in the block that has it, which is then refused', async (
     const mergeSet = mergeSetOf(block);
     return mergeSet.length > 0 && mergeSet.every((hash) => names.has(toHex(hash)));
   });
-  const { hash, header } = blocks[index] as (typeof blocks)[number];
+  const block = blocks[index] as RpcBlock;
+  const { hash, header } = block;
   const at = page.indexOf(toHex(header.utxoCommitment));
   page[at] = page[at] === 0x30 ? 0x31 : 0x30;
 
@@ -61,7 +71,7 @@ test('a fault is found in the block that has it, which is then refused', async (
     decodeBlocksResponse(page).blocks,
     blocks.map(() => undefined),
   );
-  expect(trusted.take(hash, []).block.hash).toEqual(hash);
+  expect(trusted.take(hash, acceptedIds(block, blocks)).block.hash).toEqual(hash);
 });
 
 test('a page that cannot be decoded rejects, and the next one is checked', async () => {
@@ -79,7 +89,7 @@ test('a chain block that merges another number of blue blocks than its blue scor
   const takeWith = (mergeSetBluesHashes: Uint8Array[]): unknown => {
     const set = new BlockSet(undefined);
     set.add(blocks.map((each) => (each === block ? { ...block, mergeSetBluesHashes } : each)));
-    return set.take(block.hash, []);
+    return set.take(block.hash, acceptedIds(block, blocks));
   };
   expect(() => takeWith(block.mergeSetBluesHashes)).not.toThrow();
   const merged = new Set(mergeSetOf(block).map(toHex));
@@ -93,6 +103,25 @@ test('a block that merges a block twice is refused, also beside the chain', () =
   const mergeSetRedsHashes = [...block.mergeSetRedsHashes, block.mergeSetBluesHashes[0] as Hash];
   expect(findFault(block)).toBeUndefined();
   expect(findFault({ ...block, mergeSetRedsHashes })).toBe('merges a block twice');
+});
+
+test('a chain block that does not accept all transactions of its selected parent first is refused', () => {
+  const { blocks } = decodeBlocksResponse(recordedPage());
+  const [block, accepted] = blocks
+    .map((each) => [each, acceptedIds(each, blocks)] as const)
+    .find(([each, ids]) => ids.length > 1 && mergeSetOf(each).every((hash) => isIn(hash, blocks))) as [
+    RpcBlock,
+    Hash[],
+  ];
+  const takeWith = (ids: Hash[]): unknown => {
+    const set = new BlockSet(undefined);
+    set.add(blocks);
+    return set.take(block.hash, ids);
+  };
+  expect(() => takeWith(accepted)).not.toThrow();
+  for (const ids of [[], accepted.slice(1), accepted.slice(0, -1), accepted.toReversed()]) {
+    expect(() => takeWith(ids)).toThrow(/does not accept transaction/);
+  }
 });
 
 describe('a chain block whose mergeset contradicts its header', () => {

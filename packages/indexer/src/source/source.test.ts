@@ -101,11 +101,6 @@ test('it rejects a chain whose blocks are missing (invariant 10)', async () => {
   await expect(firstUpdate(node)).rejects.toThrow(/no blocks come after 0101/);
 });
 
-const chainOf = (hashes: Hash[]): Partial<VirtualChainResponse> => ({
-  addedChainBlockHashes: hashes,
-  acceptedTransactionIds: hashes.map((hash) => ({ acceptingBlockHash: hash, acceptedTransactionIds: [] })),
-});
-
 test('it rejects a chain that leaves out a chain block (invariant 10)', async () => {
   const blocks = recordedResponses('getBlocks')
     .flatMap(({ body }) => [...decodeBlocks(body)])
@@ -120,8 +115,16 @@ test('it rejects a chain that leaves out a chain block (invariant 10)', async ()
   const parent = known(mergeSetOf(top)[0]) as RpcBlock;
   const below = known(parent.mergeSetBluesHashes[0]) as RpcBlock;
   const from = { hash: below.hash, blueScore: below.header.blueScore };
-  const updateOf = (...hashes: Hash[]): Promise<ChainUpdate> =>
-    firstUpdate(nodeThatSays(chainOf(hashes), below.header.blueScore, [...byName.values()]), from);
-  await expect(updateOf(top.hash)).rejects.toThrow(/does not follow/);
-  await expect(updateOf(parent.hash, top.hash)).resolves.toMatchObject({ added: [{}, {}] });
+  const updateOf = (...added: RpcBlock[]): Promise<ChainUpdate> => {
+    const chain = {
+      addedChainBlockHashes: added.map(({ hash }) => hash),
+      acceptedTransactionIds: added.map(({ hash, selectedParentHash }) => ({
+        acceptingBlockHash: hash,
+        acceptedTransactionIds: known(selectedParentHash)?.transactions.map(({ transactionId }) => transactionId) ?? [],
+      })),
+    };
+    return firstUpdate(nodeThatSays(chain, below.header.blueScore, [...byName.values()]), from);
+  };
+  await expect(updateOf(top)).rejects.toThrow(/does not follow/);
+  await expect(updateOf(parent, top)).resolves.toMatchObject({ added: [{}, {}] });
 });
