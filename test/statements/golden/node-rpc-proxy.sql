@@ -227,219 +227,182 @@ with
   )
 select
   (
-    json_build_object(
-      'blockHashes',
-      (
-        select coalesce(json_agg(listed.item), '[]')
-        from
-          (
-            select encode("blocks"."hash", 'hex') as item
-            from
-              page
-              join blocks on blocks.id = page.key
-            order by page.position
-          ) listed
-      ),
-      'blocks',
-      (
-        select coalesce(json_agg(listed.item), '[]')
-        from
-          (
-            select
-              (
-                select to_json(object)
-                from
-                  (
-                    select
-                      (
-                        select to_json(object)
-                        from
-                          (
-                            select
-                              encode("block"."hash", 'hex') as "hash",
-                              block.version as "version",
-                              (
-                                select
-                                  case
-                                    when count(*) = 0 then '[]'
-                                    else '[["' || string_agg(
-                                      parent.hash,
-                                      '","'
-                                      order by parent.index
-                                    ) || '"]' || unpack_parents (block.parents_by_level) || ']'
-                                  end
-                                from
-                                  (
-                                    select
-                                      encode(
-                                        coalesce(
-                                          (
-                                            select hash
-                                            from blocks
-                                            where id = link.parent_id
-                                          ),
-                                          pre_bootstrap_block_hash (link.parent_id)
-                                        ),
-                                        'hex'
-                                      ) as hash,
-                                      link.index
-                                    from block_parents link
-                                    where link.block_id = block.id
-                                  ) parent
-                              )::json as "parentsByLevel",
-                              encode("block"."hash_merkle_root", 'hex') as "hashMerkleRoot",
-                              encode("block"."accepted_id_merkle_root", 'hex') as "acceptedIdMerkleRoot",
-                              encode("block"."utxo_commitment", 'hex') as "utxoCommitment",
-                              "block"."timestamp"::text as "timestamp",
-                              block.bits as "bits",
-                              "block"."nonce"::text as "nonce",
-                              "block"."daa_score"::text as "daaScore",
-                              "block"."blue_work"::text as "blueWork",
-                              "block"."blue_score"::text as "blueScore",
-                              encode("block"."pruning_point", 'hex') as "pruningPoint"
-                          ) object
-                      ) as "header",
-                      (
-                        select to_json(object)
-                        from
-                          (
-                            select
-                              encode("block"."hash", 'hex') as "hash",
-                              5.78960446186581e76::float8 / nullif(
-                                case when block.bits & 16777215 <= 8388607 then floor((block.bits & 16777215) * 256::float8 ^ ((block.bits >> 24) - 3))
-                                end,
-                                0
-                              ) as "difficulty",
-                              coalesce(
-                                encode(
-                                  coalesce(
-                                    (
-                                      select hash
-                                      from blocks
-                                      where id = block.selected_parent_id
-                                    ),
-                                    pre_bootstrap_block_hash (block.selected_parent_id)
-                                  ),
-                                  'hex'
-                                ),
-                                'fefefefefefefefefefefefefefefefefefefefefefefefefefefefefefefefe'
-                              ) as "selectedParentHash",
-                              (
-                                select coalesce(json_agg(listed.item), '[]')
-                                from
-                                  (
-                                    select encode("transactions"."transaction_id", 'hex') as item
-                                    from
-                                      block_transactions contained
-                                      join transactions on transactions.id = contained.transaction_id
-                                    where contained.block_id = block.id
-                                    order by contained.index
-                                  ) listed
-                              ) as "transactionIds",
-                              false as "isHeaderOnly",
-                              block.blue_score as "blueScore",
-                              (
-                                select coalesce(json_agg(listed.item), '[]')
-                                from
-                                  (
-                                    select encode("child"."hash", 'hex') as item
-                                    from
-                                      block_parents link
-                                      join blocks child on child.id = link.block_id
-                                    where link.parent_id = block.id
-                                  ) listed
-                              ) as "childrenHashes",
-                              (
-                                select coalesce(json_agg(listed.item), '[]')
-                                from
-                                  (
-                                    select
-                                      encode(
-                                        coalesce(
-                                          (
-                                            select hash
-                                            from blocks
-                                            where id = merged.id
-                                          ),
-                                          pre_bootstrap_block_hash (merged.id)
-                                        ),
-                                        'hex'
-                                      ) as item
-                                    from unnest("block"."merge_set_blues") with ordinality as merged (id, position)
-                                    order by merged.position
-                                  ) listed
-                              ) as "mergeSetBluesHashes",
-                              (
-                                select coalesce(json_agg(listed.item), '[]')
-                                from
-                                  (
-                                    select
-                                      encode(
-                                        coalesce(
-                                          (
-                                            select hash
-                                            from blocks
-                                            where id = merged.id
-                                          ),
-                                          pre_bootstrap_block_hash (merged.id)
-                                        ),
-                                        'hex'
-                                      ) as item
-                                    from unnest("block"."merge_set_reds") with ordinality as merged (id, position)
-                                    order by merged.position
-                                  ) listed
-                              ) as "mergeSetRedsHashes",
-                              block.is_chain_block as "isChainBlock"
-                          ) object
-                      ) as "verboseData"
-                  ) object
-              ) as item
-            from
-              page
-              join blocks block on block.id = page.key
-            order by page.position
-          ) listed
-      )
+    (
+      select coalesce(json_agg(listed.item), '[]')
+      from
+        (
+          select encode("blocks"."hash", 'hex') as item
+          from
+            page
+            join blocks on blocks.id = page.key
+          order by page.position
+        ) listed
     )
   )::text as body
 from state;
 
--- readJson of packages/reads/src/index-state/statement.ts: includeBlocks=false
-with
-  "state" as materialized (
-    select
-      checkpoint.version,
-      blocks.blue_score as sink_blue_score
-    from
-    checkpoint
-    join blocks on blocks.id = checkpoint.block_id
-  ),
-  "page" as materialized (
-    select *
-    from unnest($1::bigint[]) with ordinality as page (key, position)
-  )
-select
-  (
-    json_build_object(
-      'blockHashes',
-      (
-        select coalesce(json_agg(listed.item), '[]')
-        from
-          (
-            select encode("blocks"."hash", 'hex') as item
-            from
-              page
-              join blocks on blocks.id = page.key
-            order by page.position
-          ) listed
-      ),
-      'blocks',
-      '[]'::json
-    )
-  )::text as body
-from state;
+-- readJson of packages/reads/src/index-state/statement.ts
+--   like readJson of packages/reads/src/index-state/statement.ts, except:
+--          from
+--            (
+--   -          select encode("blocks"."hash", 'hex') as item
+--   +          select
+--   +            (
+--   +              select to_json(object)
+--   +              from
+--   +                (
+--   +                  select
+--   +                    (
+--   +                      select to_json(object)
+--   +                      from
+--   +                        (
+--   +                          select
+--   +                            encode("block"."hash", 'hex') as "hash",
+--   +                            block.version as "version",
+--   +                            (
+--   +                              select
+--   +                                case
+--   +                                  when count(*) = 0 then '[]'
+--   +                                  else '[["' || string_agg(
+--   +                                    parent.hash,
+--   +                                    '","'
+--   +                                    order by parent.index
+--   +                                  ) || '"]' || unpack_parents (block.parents_by_level) || ']'
+--   +                                end
+--   +                              from
+--   +                                (
+--   +                                  select
+--   +                                    encode(
+--   +                                      coalesce(
+--   +                                        (
+--   +                                          select hash
+--   +                                          from blocks
+--   +                                          where id = link.parent_id
+--   +                                        ),
+--   +                                        pre_bootstrap_block_hash (link.parent_id)
+--   +                                      ),
+--   +                                      'hex'
+--   +                                    ) as hash,
+--   +                                    link.index
+--   +                                  from block_parents link
+--   +                                  where link.block_id = block.id
+--   +                                ) parent
+--   +                            )::json as "parentsByLevel",
+--   +                            encode("block"."hash_merkle_root", 'hex') as "hashMerkleRoot",
+--   +                            encode("block"."accepted_id_merkle_root", 'hex') as "acceptedIdMerkleRoot",
+--   +                            encode("block"."utxo_commitment", 'hex') as "utxoCommitment",
+--   +                            "block"."timestamp"::text as "timestamp",
+--   +                            block.bits as "bits",
+--   +                            "block"."nonce"::text as "nonce",
+--   +                            "block"."daa_score"::text as "daaScore",
+--   +                            "block"."blue_work"::text as "blueWork",
+--   +                            "block"."blue_score"::text as "blueScore",
+--   +                            encode("block"."pruning_point", 'hex') as "pruningPoint"
+--   +                        ) object
+--   +                    ) as "header",
+--   +                    (
+--   +                      select to_json(object)
+--   +                      from
+--   +                        (
+--   +                          select
+--   +                            encode("block"."hash", 'hex') as "hash",
+--   +                            5.78960446186581e76::float8 / nullif(
+--   +                              case when block.bits & 16777215 <= 8388607 then floor((block.bits & 16777215) * 256::float8 ^ ((block.bits >> 24) - 3))
+--   +                              end,
+--   +                              0
+--   +                            ) as "difficulty",
+--   +                            coalesce(
+--   +                              encode(
+--   +                                coalesce(
+--   +                                  (
+--   +                                    select hash
+--   +                                    from blocks
+--   +                                    where id = block.selected_parent_id
+--   +                                  ),
+--   +                                  pre_bootstrap_block_hash (block.selected_parent_id)
+--   +                                ),
+--   +                                'hex'
+--   +                              ),
+--   +                              'fefefefefefefefefefefefefefefefefefefefefefefefefefefefefefefefe'
+--   +                            ) as "selectedParentHash",
+--   +                            (
+--   +                              select coalesce(json_agg(listed.item), '[]')
+--   +                              from
+--   +                                (
+--   +                                  select encode("transactions"."transaction_id", 'hex') as item
+--   +                                  from
+--   +                                    block_transactions contained
+--   +                                    join transactions on transactions.id = contained.transaction_id
+--   +                                  where contained.block_id = block.id
+--   +                                  order by contained.index
+--   +                                ) listed
+--   +                            ) as "transactionIds",
+--   +                            false as "isHeaderOnly",
+--   +                            block.blue_score as "blueScore",
+--   +                            (
+--   +                              select coalesce(json_agg(listed.item), '[]')
+--   +                              from
+--   +                                (
+--   +                                  select encode("child"."hash", 'hex') as item
+--   +                                  from
+--   +                                    block_parents link
+--   +                                    join blocks child on child.id = link.block_id
+--   +                                  where link.parent_id = block.id
+--   +                                ) listed
+--   +                            ) as "childrenHashes",
+--   +                            (
+--   +                              select coalesce(json_agg(listed.item), '[]')
+--   +                              from
+--   +                                (
+--   +                                  select
+--   +                                    encode(
+--   +                                      coalesce(
+--   +                                        (
+--   +                                          select hash
+--   +                                          from blocks
+--   +                                          where id = merged.id
+--   +                                        ),
+--   +                                        pre_bootstrap_block_hash (merged.id)
+--   +                                      ),
+--   +                                      'hex'
+--   +                                    ) as item
+--   +                                  from unnest("block"."merge_set_blues") with ordinality as merged (id, position)
+--   +                                  order by merged.position
+--   +                                ) listed
+--   +                            ) as "mergeSetBluesHashes",
+--   +                            (
+--   +                              select coalesce(json_agg(listed.item), '[]')
+--   +                              from
+--   +                                (
+--   +                                  select
+--   +                                    encode(
+--   +                                      coalesce(
+--   +                                        (
+--   +                                          select hash
+--   +                                          from blocks
+--   +                                          where id = merged.id
+--   +                                        ),
+--   +                                        pre_bootstrap_block_hash (merged.id)
+--   +                                      ),
+--   +                                      'hex'
+--   +                                    ) as item
+--   +                                  from unnest("block"."merge_set_reds") with ordinality as merged (id, position)
+--   +                                  order by merged.position
+--   +                                ) listed
+--   +                            ) as "mergeSetRedsHashes",
+--   +                            block.is_chain_block as "isChainBlock"
+--   +                        ) object
+--   +                    ) as "verboseData"
+--   +                ) object
+--   +            ) as item
+--              from
+--                page
+--   -            join blocks on blocks.id = page.key
+--   +            join blocks block on block.id = page.key
+--              order by page.position
+--            ) listed
 
--- withinMass of packages/api/src/resources/blocks/get-blocks.ts: includeTransactions=true
+-- findMasses of packages/api/src/resources/blocks/get-blocks.ts: includeTransactions=true
 select
   "contained"."block_id",
   sum(transactions.compute_mass) as "mass"
@@ -451,61 +414,138 @@ group by "contained"."block_id";
 
 -- readJson of packages/reads/src/index-state/statement.ts: includeTransactions=true
 --   like readJson of packages/reads/src/index-state/statement.ts, except:
---                          ) as "header",
---                          (
---   +                        select coalesce(json_agg(listed.item), '[]')
---   +                        from
---   +                          (
---   +                            select
---   +                              (
---   +                                select to_json(object)
---   +                                from
---   +                                  (
---   +                                    select
---   +                                      transactions.version as "version",
---   +                                      (
---   +                                        select coalesce(json_agg(listed.item), '[]')
---   +                                        from
---   +                                          (
---   +                                            select
---   +                                              case
---   +                                                when transactions.version >= 1 then (
+--                        ) as "header",
+--                        (
+--   +                      select coalesce(json_agg(listed.item), '[]')
+--   +                      from
+--   +                        (
+--   +                          select
+--   +                            (
+--   +                              select to_json(object)
+--   +                              from
+--   +                                (
+--   +                                  select
+--   +                                    transactions.version as "version",
+--   +                                    (
+--   +                                      select coalesce(json_agg(listed.item), '[]')
+--   +                                      from
+--   +                                        (
+--   +                                          select
+--   +                                            case
+--   +                                              when transactions.version >= 1 then (
+--   +                                                select to_json(object)
+--   +                                                from
+--   +                                                  (
+--   +                                                    select
+--   +                                                      (
+--   +                                                        select to_json(object)
+--   +                                                        from
+--   +                                                          (
+--   +                                                            select
+--   +                                                              encode(
+--   +                                                                coalesce(
+--   +                                                                  previous.transaction_id,
+--   +                                                                  nullif(input.previous_transaction_hash, ''),
+--   +                                                                  pre_bootstrap_transaction_id (input.previous_transaction_id)
+--   +                                                                ),
+--   +                                                                'hex'
+--   +                                                              ) as "transactionId",
+--   +                                                              input.previous_index as "index"
+--   +                                                          ) object
+--   +                                                      ) as "previousOutpoint",
+--   +                                                      "input"."sequence"::text as "sequence",
+--   +                                                      case
+--   +                                                        when contained.variant > 0 then (variant_input (input.transaction_id, contained.variant, input.index))."sig_op_count"
+--   +                                                        else "input"."sig_op_count"
+--   +                                                      end as "sigOpCount",
+--   +                                                      encode(
+--   +                                                        case
+--   +                                                          when contained.variant > 0 then (variant_input (input.transaction_id, contained.variant, input.index))."signature_script"
+--   +                                                          else "input"."signature_script"
+--   +                                                        end,
+--   +                                                        'hex'
+--   +                                                      ) as "signatureScript",
+--   +                                                      case
+--   +                                                        when contained.variant > 0 then (variant_input (input.transaction_id, contained.variant, input.index))."compute_budget"
+--   +                                                        else "input"."compute_budget"
+--   +                                                      end as "computeBudget"
+--   +                                                  ) object
+--   +                                              )
+--   +                                              else (
+--   +                                                select to_json(object)
+--   +                                                from
+--   +                                                  (
+--   +                                                    select
+--   +                                                      (
+--   +                                                        select to_json(object)
+--   +                                                        from
+--   +                                                          (
+--   +                                                            select
+--   +                                                              encode(
+--   +                                                                coalesce(
+--   +                                                                  previous.transaction_id,
+--   +                                                                  nullif(input.previous_transaction_hash, ''),
+--   +                                                                  pre_bootstrap_transaction_id (input.previous_transaction_id)
+--   +                                                                ),
+--   +                                                                'hex'
+--   +                                                              ) as "transactionId",
+--   +                                                              input.previous_index as "index"
+--   +                                                          ) object
+--   +                                                      ) as "previousOutpoint",
+--   +                                                      "input"."sequence"::text as "sequence",
+--   +                                                      case
+--   +                                                        when contained.variant > 0 then (variant_input (input.transaction_id, contained.variant, input.index))."sig_op_count"
+--   +                                                        else "input"."sig_op_count"
+--   +                                                      end as "sigOpCount",
+--   +                                                      encode(
+--   +                                                        case
+--   +                                                          when contained.variant > 0 then (variant_input (input.transaction_id, contained.variant, input.index))."signature_script"
+--   +                                                          else "input"."signature_script"
+--   +                                                        end,
+--   +                                                        'hex'
+--   +                                                      ) as "signatureScript"
+--   +                                                  ) object
+--   +                                              )
+--   +                                            end as item
+--   +                                          from
+--   +                                            transaction_inputs input
+--   +                                            left join transactions previous on previous.id = input.previous_transaction_id
+--   +                                          where input.transaction_id = transactions.id
+--   +                                          order by input.index
+--   +                                        ) listed
+--   +                                    ) as "inputs",
+--   +                                    (
+--   +                                      select coalesce(json_agg(listed.item), '[]')
+--   +                                      from
+--   +                                        (
+--   +                                          select
+--   +                                            case
+--   +                                              when script.address is not null then case
+--   +                                                when output.covenant_id is not null then (
 --   +                                                  select to_json(object)
 --   +                                                  from
 --   +                                                    (
 --   +                                                      select
+--   +                                                        "output"."amount"::text as "value",
+--   +                                                        lpad(to_hex("script"."version"), 4, '0') || encode("script"."script", 'hex') as "scriptPublicKey",
 --   +                                                        (
 --   +                                                          select to_json(object)
 --   +                                                          from
 --   +                                                            (
 --   +                                                              select
---   +                                                                encode(
---   +                                                                  coalesce(
---   +                                                                    previous.transaction_id,
---   +                                                                    nullif(input.previous_transaction_hash, ''),
---   +                                                                    pre_bootstrap_transaction_id (input.previous_transaction_id)
---   +                                                                  ),
---   +                                                                  'hex'
---   +                                                                ) as "transactionId",
---   +                                                                input.previous_index as "index"
+--   +                                                                script.type as "scriptPublicKeyType",
+--   +                                                                script.address as "scriptPublicKeyAddress"
 --   +                                                            ) object
---   +                                                        ) as "previousOutpoint",
---   +                                                        "input"."sequence"::text as "sequence",
---   +                                                        case
---   +                                                          when contained.variant > 0 then (variant_input (input.transaction_id, contained.variant, input.index))."sig_op_count"
---   +                                                          else "input"."sig_op_count"
---   +                                                        end as "sigOpCount",
---   +                                                        encode(
---   +                                                          case
---   +                                                            when contained.variant > 0 then (variant_input (input.transaction_id, contained.variant, input.index))."signature_script"
---   +                                                            else "input"."signature_script"
---   +                                                          end,
---   +                                                          'hex'
---   +                                                        ) as "signatureScript",
---   +                                                        case
---   +                                                          when contained.variant > 0 then (variant_input (input.transaction_id, contained.variant, input.index))."compute_budget"
---   +                                                          else "input"."compute_budget"
---   +                                                        end as "computeBudget"
+--   +                                                        ) as "verboseData",
+--   +                                                        (
+--   +                                                          select to_json(object)
+--   +                                                          from
+--   +                                                            (
+--   +                                                              select
+--   +                                                                output.covenant_authorizing_input as "authorizingInput",
+--   +                                                                encode("output"."covenant_id", 'hex') as "covenantId"
+--   +                                                            ) object
+--   +                                                        ) as "covenant"
 --   +                                                    ) object
 --   +                                                )
 --   +                                                else (
@@ -513,183 +553,106 @@ group by "contained"."block_id";
 --   +                                                  from
 --   +                                                    (
 --   +                                                      select
+--   +                                                        "output"."amount"::text as "value",
+--   +                                                        lpad(to_hex("script"."version"), 4, '0') || encode("script"."script", 'hex') as "scriptPublicKey",
 --   +                                                        (
 --   +                                                          select to_json(object)
 --   +                                                          from
 --   +                                                            (
 --   +                                                              select
---   +                                                                encode(
---   +                                                                  coalesce(
---   +                                                                    previous.transaction_id,
---   +                                                                    nullif(input.previous_transaction_hash, ''),
---   +                                                                    pre_bootstrap_transaction_id (input.previous_transaction_id)
---   +                                                                  ),
---   +                                                                  'hex'
---   +                                                                ) as "transactionId",
---   +                                                                input.previous_index as "index"
+--   +                                                                script.type as "scriptPublicKeyType",
+--   +                                                                script.address as "scriptPublicKeyAddress"
 --   +                                                            ) object
---   +                                                        ) as "previousOutpoint",
---   +                                                        "input"."sequence"::text as "sequence",
---   +                                                        case
---   +                                                          when contained.variant > 0 then (variant_input (input.transaction_id, contained.variant, input.index))."sig_op_count"
---   +                                                          else "input"."sig_op_count"
---   +                                                        end as "sigOpCount",
---   +                                                        encode(
---   +                                                          case
---   +                                                            when contained.variant > 0 then (variant_input (input.transaction_id, contained.variant, input.index))."signature_script"
---   +                                                            else "input"."signature_script"
---   +                                                          end,
---   +                                                          'hex'
---   +                                                        ) as "signatureScript"
+--   +                                                        ) as "verboseData"
 --   +                                                    ) object
 --   +                                                )
---   +                                              end as item
---   +                                            from
---   +                                              transaction_inputs input
---   +                                              left join transactions previous on previous.id = input.previous_transaction_id
---   +                                            where input.transaction_id = transactions.id
---   +                                            order by input.index
---   +                                          ) listed
---   +                                      ) as "inputs",
---   +                                      (
---   +                                        select coalesce(json_agg(listed.item), '[]')
---   +                                        from
---   +                                          (
---   +                                            select
---   +                                              case
---   +                                                when script.address is not null then case
---   +                                                  when output.covenant_id is not null then (
---   +                                                    select to_json(object)
---   +                                                    from
---   +                                                      (
---   +                                                        select
---   +                                                          "output"."amount"::text as "value",
---   +                                                          lpad(to_hex("script"."version"), 4, '0') || encode("script"."script", 'hex') as "scriptPublicKey",
---   +                                                          (
---   +                                                            select to_json(object)
---   +                                                            from
---   +                                                              (
---   +                                                                select
---   +                                                                  script.type as "scriptPublicKeyType",
---   +                                                                  script.address as "scriptPublicKeyAddress"
---   +                                                              ) object
---   +                                                          ) as "verboseData",
---   +                                                          (
---   +                                                            select to_json(object)
---   +                                                            from
---   +                                                              (
---   +                                                                select
---   +                                                                  output.covenant_authorizing_input as "authorizingInput",
---   +                                                                  encode("output"."covenant_id", 'hex') as "covenantId"
---   +                                                              ) object
---   +                                                          ) as "covenant"
---   +                                                      ) object
---   +                                                  )
---   +                                                  else (
---   +                                                    select to_json(object)
---   +                                                    from
---   +                                                      (
---   +                                                        select
---   +                                                          "output"."amount"::text as "value",
---   +                                                          lpad(to_hex("script"."version"), 4, '0') || encode("script"."script", 'hex') as "scriptPublicKey",
---   +                                                          (
---   +                                                            select to_json(object)
---   +                                                            from
---   +                                                              (
---   +                                                                select
---   +                                                                  script.type as "scriptPublicKeyType",
---   +                                                                  script.address as "scriptPublicKeyAddress"
---   +                                                              ) object
---   +                                                          ) as "verboseData"
---   +                                                      ) object
---   +                                                  )
---   +                                                end
---   +                                                else case
---   +                                                  when output.covenant_id is not null then (
---   +                                                    select to_json(object)
---   +                                                    from
---   +                                                      (
---   +                                                        select
---   +                                                          "output"."amount"::text as "value",
---   +                                                          lpad(to_hex("script"."version"), 4, '0') || encode("script"."script", 'hex') as "scriptPublicKey",
---   +                                                          (
---   +                                                            select to_json(object)
---   +                                                            from
---   +                                                              (
---   +                                                                select
---   +                                                                  output.covenant_authorizing_input as "authorizingInput",
---   +                                                                  encode("output"."covenant_id", 'hex') as "covenantId"
---   +                                                              ) object
---   +                                                          ) as "covenant"
---   +                                                      ) object
---   +                                                  )
---   +                                                  else (
---   +                                                    select to_json(object)
---   +                                                    from
---   +                                                      (
---   +                                                        select
---   +                                                          "output"."amount"::text as "value",
---   +                                                          lpad(to_hex("script"."version"), 4, '0') || encode("script"."script", 'hex') as "scriptPublicKey"
---   +                                                      ) object
---   +                                                  )
---   +                                                end
---   +                                              end as item
---   +                                            from
---   +                                              transaction_outputs output
---   +                                              join scripts script on script.id = output.script_id
---   +                                            where output.transaction_id = transactions.id
---   +                                            order by output.index
---   +                                          ) listed
---   +                                      ) as "outputs",
---   +                                      "transactions"."lock_time"::text as "lockTime",
---   +                                      encode("subnetworks"."subnetwork_id", 'hex') as "subnetworkId",
---   +                                      "transactions"."gas"::text as "gas",
+--   +                                              end
+--   +                                              else case
+--   +                                                when output.covenant_id is not null then (
+--   +                                                  select to_json(object)
+--   +                                                  from
+--   +                                                    (
+--   +                                                      select
+--   +                                                        "output"."amount"::text as "value",
+--   +                                                        lpad(to_hex("script"."version"), 4, '0') || encode("script"."script", 'hex') as "scriptPublicKey",
+--   +                                                        (
+--   +                                                          select to_json(object)
+--   +                                                          from
+--   +                                                            (
+--   +                                                              select
+--   +                                                                output.covenant_authorizing_input as "authorizingInput",
+--   +                                                                encode("output"."covenant_id", 'hex') as "covenantId"
+--   +                                                            ) object
+--   +                                                        ) as "covenant"
+--   +                                                    ) object
+--   +                                                )
+--   +                                                else (
+--   +                                                  select to_json(object)
+--   +                                                  from
+--   +                                                    (
+--   +                                                      select
+--   +                                                        "output"."amount"::text as "value",
+--   +                                                        lpad(to_hex("script"."version"), 4, '0') || encode("script"."script", 'hex') as "scriptPublicKey"
+--   +                                                    ) object
+--   +                                                )
+--   +                                              end
+--   +                                            end as item
+--   +                                          from
+--   +                                            transaction_outputs output
+--   +                                            join scripts script on script.id = output.script_id
+--   +                                          where output.transaction_id = transactions.id
+--   +                                          order by output.index
+--   +                                        ) listed
+--   +                                    ) as "outputs",
+--   +                                    "transactions"."lock_time"::text as "lockTime",
+--   +                                    encode("subnetworks"."subnetwork_id", 'hex') as "subnetworkId",
+--   +                                    "transactions"."gas"::text as "gas",
+--   +                                    case
+--   +                                      when octet_length(transactions.payload) = 0 then ''
+--   +                                      else '0x' || encode(transactions.payload, 'hex')
+--   +                                    end as "payload",
+--   +                                    (
 --   +                                      case
---   +                                        when octet_length(transactions.payload) = 0 then ''
---   +                                        else '0x' || encode(transactions.payload, 'hex')
---   +                                      end as "payload",
---   +                                      (
---   +                                        case
---   +                                          when contained.variant > 0 then (variant_of (transactions.id, contained.variant))."storage_mass"
---   +                                          else "transactions"."storage_mass"
---   +                                        end
---   +                                      )::text as "mass",
---   +                                      (
---   +                                        select to_json(object)
---   +                                        from
---   +                                          (
---   +                                            select
---   +                                              encode("transactions"."transaction_id", 'hex') as "transactionId",
---   +                                              encode(
---   +                                                case
---   +                                                  when contained.variant > 0 then (variant_of (transactions.id, contained.variant))."hash"
---   +                                                  else "transactions"."hash"
---   +                                                end,
---   +                                                'hex'
---   +                                              ) as "hash",
---   +                                              (
---   +                                                case
---   +                                                  when contained.variant > 0 then (variant_of (transactions.id, contained.variant))."compute_mass"
---   +                                                  else "transactions"."compute_mass"
---   +                                                end
---   +                                              )::text as "computeMass",
---   +                                              encode("block"."hash", 'hex') as "blockHash",
---   +                                              "block"."timestamp"::text as "blockTime"
---   +                                          ) object
---   +                                      ) as "verboseData"
---   +                                  ) object
---   +                              ) as item
---   +                            from
---   +                              block_transactions contained
---   +                              join transactions on transactions.id = contained.transaction_id
---   +                              join subnetworks on subnetworks.id = transactions.subnetwork_id
---   +                            where contained.block_id = block.id
---   +                            order by contained.index
---   +                          ) listed
---   +                      ) as "transactions",
---   +                      (
---                            select to_json(object)
---                            from
+--   +                                        when contained.variant > 0 then (variant_of (transactions.id, contained.variant))."storage_mass"
+--   +                                        else "transactions"."storage_mass"
+--   +                                      end
+--   +                                    )::text as "mass",
+--   +                                    (
+--   +                                      select to_json(object)
+--   +                                      from
+--   +                                        (
+--   +                                          select
+--   +                                            encode("transactions"."transaction_id", 'hex') as "transactionId",
+--   +                                            encode(
+--   +                                              case
+--   +                                                when contained.variant > 0 then (variant_of (transactions.id, contained.variant))."hash"
+--   +                                                else "transactions"."hash"
+--   +                                              end,
+--   +                                              'hex'
+--   +                                            ) as "hash",
+--   +                                            (
+--   +                                              case
+--   +                                                when contained.variant > 0 then (variant_of (transactions.id, contained.variant))."compute_mass"
+--   +                                                else "transactions"."compute_mass"
+--   +                                              end
+--   +                                            )::text as "computeMass",
+--   +                                            encode("block"."hash", 'hex') as "blockHash",
+--   +                                            "block"."timestamp"::text as "blockTime"
+--   +                                        ) object
+--   +                                    ) as "verboseData"
+--   +                                ) object
+--   +                            ) as item
+--   +                          from
+--   +                            block_transactions contained
+--   +                            join transactions on transactions.id = contained.transaction_id
+--   +                            join subnetworks on subnetworks.id = transactions.subnetwork_id
+--   +                          where contained.block_id = block.id
+--   +                          order by contained.index
+--   +                        ) listed
+--   +                    ) as "transactions",
+--   +                    (
+--                          select to_json(object)
+--                          from
 
 -- getMempoolEntry -------------------------------------------------------------------------------------
 

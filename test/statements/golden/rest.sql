@@ -395,7 +395,7 @@ order by start desc;
 
 -- readJson of packages/reads/src/index-state/statement.ts: in node-rpc-proxy.sql, getBlocks
 
--- withinMass of packages/api/src/resources/blocks/get-blocks.ts: in node-rpc-proxy.sql, getBlocks
+-- findMasses of packages/api/src/resources/blocks/get-blocks.ts: in node-rpc-proxy.sql, getBlocks
 
 -- readJson of packages/reads/src/index-state/statement.ts: in node-rpc-proxy.sql, getBlocks
 

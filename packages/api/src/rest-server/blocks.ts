@@ -1,13 +1,14 @@
 /** Blocks and the virtual chain in the forms of kaspa-rest-server. */
 import { fromHex, type Network } from '@kasgres/kaspa';
 import { badRequest, type BlockJson, notFound, runWithin } from '@kasgres/reads';
+import { toJsonArray } from '../http/json-array.ts';
 import { readBlocks } from '../resources/blocks/get-blocks.ts';
 import { blockDetailsByHash, type BlockDetailsJson } from '../resources/blocks/rest-blocks.ts';
 import { readVirtualChain } from '../resources/chain/virtual-chain.ts';
 import { PAGE_COST } from '../resources/shared.ts';
 import { tooLargeFor } from '../resources/transactions/rest/select-transactions.ts';
 import { type Call, flagOf, get, hashOf, numberOf, read, readStatement, type RestRoute } from './call.ts';
-import { BLOCKS, forEachItem, jsonOf, toJsonArray } from './convert.ts';
+import { BLOCKS, forEachItem, jsonOf } from './convert.ts';
 import { toBlock, toChainTransaction, type TransactionForm } from './forms.ts';
 import * as queries from './queries.ts';
 import { forEachTransaction } from './transactions.ts';

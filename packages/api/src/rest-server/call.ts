@@ -16,6 +16,7 @@ import {
 } from '@kasgres/reads';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { z } from 'zod';
+import { toJsonArray } from '../http/json-array.ts';
 import type { BodyOptions } from '../http/json-body.ts';
 import { callerOf } from '../http/request-identity.ts';
 import { validate } from '../http/validation.ts';
@@ -23,7 +24,7 @@ import { contentFrom, respond, type TagOf } from '../http/respond.ts';
 import type { NodeCaller } from '../node/node-calls.ts';
 import { tooLargeFor } from '../resources/transactions/rest/select-transactions.ts';
 import type { Services } from '../services.ts';
-import { forEachItem, inTurn, jsonOf, readInTurn, toJsonArray, TRANSACTIONS } from './convert.ts';
+import { forEachItem, inTurn, jsonOf, readInTurn, TRANSACTIONS } from './convert.ts';
 
 const DAY_MS = 86_400_000;
 

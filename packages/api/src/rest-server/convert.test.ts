@@ -1,17 +1,8 @@
 /** Items are found in the JSON of Postgres without parsing all of it. */
 import { EventLoopTurns, Slices } from '@kasgres/reads';
 import { expect, test } from 'vitest';
-import {
-  BLOCKS,
-  forEachItem,
-  inTurn,
-  itemsOf,
-  jsonOf,
-  readInTurn,
-  toJsonArray,
-  TRANSACTIONS,
-  withoutItems,
-} from './convert.ts';
+import { toJsonArray } from '../http/json-array.ts';
+import { BLOCKS, forEachItem, inTurn, itemsOf, jsonOf, readInTurn, TRANSACTIONS, withoutItems } from './convert.ts';
 
 const ID = 'ab'.repeat(32);
 

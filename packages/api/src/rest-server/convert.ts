@@ -84,14 +84,6 @@ export const inTurn = <T>(caller: string, json: Buffer, convert: () => Promise<T
 
 export const jsonOf = (value: unknown): Buffer => Buffer.from(stringifyExact(value));
 
-/** Makes an array of the JSON of its items. */
-export const toJsonArray = (items: readonly Buffer[]): Buffer =>
-  Buffer.concat([OPEN, ...items.flatMap((item, n) => (n === 0 ? [item] : [COMMA, item])), CLOSE]);
-
-const OPEN = Buffer.from('[');
-const COMMA = Buffer.from(',');
-const CLOSE = Buffer.from(']');
-
 /**
  * Parses the items of such an object one by one. Returns the rest of the object, with an empty
  * array.

@@ -3,6 +3,7 @@ import { computeMass, fromHex, toHex } from '@kasgres/kaspa';
 import { NodeRpcError, toTransactionMessage } from '@kasgres/node';
 import { badRequest, flag, hashInput, list, notFound, type Reading, runForJson, runWithin } from '@kasgres/reads';
 import { z } from 'zod';
+import { toJsonArray } from '../http/json-array.ts';
 import { envelopeOf } from '../http/error-envelope.ts';
 import { callerOf } from '../http/request-identity.ts';
 import { validate } from '../http/validation.ts';
@@ -21,7 +22,7 @@ import {
   readCaughtUp,
   type RestRoute,
 } from './call.ts';
-import { forEachItem, jsonOf, toJsonArray, TRANSACTIONS } from './convert.ts';
+import { forEachItem, jsonOf, TRANSACTIONS } from './convert.ts';
 import { type Resolve, type TimedTransaction, toTransaction, type TransactionForm } from './forms.ts';
 import * as queries from './queries.ts';
 import { restServerTransaction } from './submitted-transaction.ts';

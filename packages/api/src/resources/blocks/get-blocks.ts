@@ -23,9 +23,9 @@ import {
   type SegmentEnd,
   wholeBlocks,
 } from '@kasgres/reads';
-import { sql } from 'kysely';
-import { jsonBuildObject } from 'kysely/helpers/postgres';
+import { type RawBuilder, sql } from 'kysely';
 import { z } from 'zod';
+import { toJsonArray } from '../../http/json-array.ts';
 import { indexRoute } from '../../openapi/route.ts';
 import { rpc } from '../shared.ts';
 
@@ -34,6 +34,11 @@ import { rpc } from '../shared.ts';
  * MB of JSON.
  */
 const MAX_MASS = 32_000_000;
+/**
+ * One mergeset may have several times as much, of small transactions that anybody can mine. One
+ * statement would reach its time limit then.
+ */
+const MASS_PER_READ = 8_000_000;
 /**
  * Blocks of a response without the low block and the last chain block: the mergeset limit of the
  * node plus one.
@@ -99,11 +104,8 @@ async function* mergeSetsAbove(db: Db, aboveIndex: bigint, gap: Gap | undefined)
   if (last !== undefined) yield* mergeSetsAbove(db, last.index, gap);
 }
 
-/**
- * Returns the longest prefix with at most MAX_MASS of compute mass that ends with a chain block, or
- * the shortest one.
- */
-async function withinMass(db: Db, ids: bigint[], shorterLengths: readonly number[]): Promise<bigint[]> {
+/** Returns the compute mass of the transactions of each block that has some. */
+async function findMasses(db: Db, ids: readonly bigint[]): Promise<Map<bigint, number>> {
   const rows = await db
     .selectFrom('block_transactions as contained')
     .innerJoin('transactions', 'transactions.id', 'contained.transaction_id')
@@ -111,11 +113,36 @@ async function withinMass(db: Db, ids: bigint[], shorterLengths: readonly number
     .where('contained.block_id', '=', anyOf(ids))
     .groupBy('contained.block_id')
     .execute();
-  const massOf = new Map(rows.map((row) => [row.block_id, Number(row.mass)]));
+  return new Map(rows.map((row) => [row.block_id, Number(row.mass)]));
+}
+
+/**
+ * Returns the longest prefix with at most MAX_MASS of compute mass that ends with a chain block, or
+ * the shortest one.
+ */
+function withinMass(
+  { ids, shorterLengths }: { ids: readonly bigint[]; shorterLengths: readonly number[] },
+  masses: ReadonlyMap<bigint, number>,
+): readonly bigint[] {
   let mass = 0;
-  const tooLong = ids.findIndex((id) => (mass += massOf.get(id) ?? 0) > MAX_MASS);
+  const tooLong = ids.findIndex((id) => (mass += masses.get(id) ?? 0) > MAX_MASS);
   if (tooLong === -1) return ids;
   return ids.slice(0, shorterLengths.findLast((shorter) => shorter <= tooLong) ?? shorterLengths[0]);
+}
+
+/** Splits a page into parts of about MASS_PER_READ. */
+function partsOf(ids: readonly bigint[], masses: ReadonlyMap<bigint, number>): bigint[][] {
+  const parts: bigint[][] = [];
+  let mass = Number.POSITIVE_INFINITY;
+  for (const id of ids) {
+    if (mass > MASS_PER_READ) {
+      parts.push([]);
+      mass = 0;
+    }
+    parts.at(-1)?.push(id);
+    mass += masses.get(id) ?? 0;
+  }
+  return parts;
 }
 
 interface PageOfBlocks {
@@ -133,18 +160,24 @@ export async function readBlocks(
   // The checkpoint is a chain block, so there is a lowest one.
   const start = lowHash ?? fromHex(((await findLowestBlock(db)) as SegmentEnd).hash);
   const selected = await selectBlocks(reading, start);
-  const ids = includeTransactions ? await withinMass(db, selected.ids, selected.shorterLengths) : selected.ids;
-  const blockHashes = jsonArray(
-    hex('blocks.hash'),
-    sql`from page join blocks on blocks.id = page.key order by page.position`,
+  const masses = includeTransactions ? await findMasses(db, selected.ids) : new Map<bigint, number>();
+  const ids = withinMass(selected, masses);
+  const readPart = (part: readonly bigint[], body: RawBuilder<unknown>): Promise<Buffer> =>
+    readJson(db, {
+      tables: { page: sql`select * from unnest(${part}::bigint[]) with ordinality as page (key, position)` },
+      body,
+    });
+  const hashes = await readPart(
+    ids,
+    jsonArray(hex('blocks.hash'), sql`from page join blocks on blocks.id = page.key order by page.position`),
   );
-  return readJson(db, {
-    tables: { page: sql`select * from unnest(${ids}::bigint[]) with ordinality as page (key, position)` },
-    body: jsonBuildObject({
-      blockHashes,
-      blocks: includeBlocks ? wholeBlocks(includeTransactions) : sql`'[]'::json`,
-    }),
-  });
+  const blocks: Buffer[] = [];
+  if (includeBlocks) {
+    const body = wholeBlocks(includeTransactions);
+    for (const part of partsOf(ids, masses)) blocks.push((await readPart(part, body)).subarray(1, -1));
+  }
+  const between = Buffer.from(',"blocks":');
+  return Buffer.concat([Buffer.from('{"blockHashes":'), hashes, between, toJsonArray(blocks), Buffer.from('}')]);
 }
 
 export const getBlocks = indexRoute(
