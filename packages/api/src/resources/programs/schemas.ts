@@ -15,7 +15,9 @@ const instruction = z.object({
   opcode: z.int().min(0).max(255),
   name: z.string().meta({ description: "The node's name of the opcode" }),
   push: count.nullable().meta({ description: 'Number of pushes before it; null if it is none' }),
-  data: hexBytes.nullable().meta({ description: 'The bytes after the opcode; null if it has none' }),
+  data: hexBytes
+    .nullable()
+    .meta({ description: 'The bytes that a data push has; empty for `OpFalse`, null for other opcodes' }),
 });
 
 const disassembly = z
