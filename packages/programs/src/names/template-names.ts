@@ -90,9 +90,8 @@ const hash = string()
   .regex(/^[0-9a-f]{64}$/, 'must have 64 hex digits in lower case')
   .transform(fromHex);
 const push = string()
-  .regex(/^\d{1,6}$/, 'must be a number')
-  .transform(Number)
-  .refine((number) => number <= MAX_PUSHES, `must be at most ${MAX_PUSHES}`);
+  .transform((text) => (/^\d{1,6}$/.test(text) ? Number(text) : Number.NaN))
+  .refine((number) => number <= MAX_PUSHES, `must be a whole number from 0 to ${MAX_PUSHES}`);
 
 const NETWORKS = networks.map(({ id }) => id);
 
