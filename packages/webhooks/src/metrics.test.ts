@@ -10,7 +10,12 @@ const metricsOf = async (count: WebhookQueue['count']): Promise<string> => {
 };
 
 test('the first scrape has the number of webhooks', async () => {
-  const metrics = await metricsOf(async () => ({ active: 3, disabled: 1, lagSeconds: 7 }));
+  let reads = 0;
+  const metrics = await metricsOf(async () => {
+    reads += 1;
+    return { active: 3, disabled: 1, lagSeconds: 7 };
+  });
+  expect(reads).toBe(1);
   expect(metrics).toContain('kasgres_webhooks_registered{status="active",program="webhooks"} 3');
   expect(metrics).toContain('kasgres_webhooks_registered{status="disabled",program="webhooks"} 1');
   expect(metrics).toContain('kasgres_webhooks_lag_seconds{program="webhooks"} 7');

@@ -1,3 +1,4 @@
+import { SharedRead } from '@kasgres/reads';
 import { Counter, Gauge, Histogram, type Registry } from '@kasgres/runtime';
 import type { Outcome } from './attempt.ts';
 import type { WebhookQueue } from './queue.ts';
@@ -22,7 +23,11 @@ export function watchWebhooks(
   });
   registry.registerMetric(overdue);
   // Without the database, the other metrics are still served.
-  const count = () => queue.count().catch(() => ({ active: Number.NaN, disabled: Number.NaN, lagSeconds: Number.NaN }));
+  const readCounts = () =>
+    queue.count().catch(() => ({ active: Number.NaN, disabled: Number.NaN, lagSeconds: Number.NaN }));
+  // A scrape collects all gauges at once.
+  const counts = new SharedRead<Awaited<ReturnType<typeof readCounts>>>({ lifeMs: 1, burst: 1 });
+  const count = () => counts.get(readCounts);
   const webhooks: Gauge<'status'> = new Gauge({
     name: 'kasgres_webhooks_registered',
     help: 'Webhooks by status; those of revoked keys do not count as active; NaN while the database is unavailable',
