@@ -2,7 +2,7 @@
  * The database, node and API that a command uses: those of the environment, else those that `start`
  * wrote into DATA_DIR, else the defaults. Addresses of two instances are never mixed.
  */
-import { FatalError, isLockHeld, readEnv } from '@kasgres/runtime';
+import { FatalError, findValue, isLockHeld, readEnv } from '@kasgres/runtime';
 import { apiUrlOf } from './api-status.ts';
 import { dataDirAt, findRuntimeFile } from './data-dir.ts';
 import { type CliEnv, cliEnvSchema } from './env.ts';
@@ -73,7 +73,4 @@ export async function getStatusAddresses(env: CliEnv): Promise<StatusAddresses> 
   return { apiUrl: apiUrlOf(env.HOST, env.PORT), isApiFirst: true };
 }
 
-/** Like `readEnv`, treats a variable without a value as unset. */
-function isSet(name: string): boolean {
-  return (process.env[name] ?? '').trim() !== '';
-}
+const isSet = (name: string): boolean => findValue(process.env, name) !== undefined;

@@ -20,6 +20,12 @@ export class EnvError extends FatalError {
   }
 }
 
+type Variables = Readonly<Record<string, string | undefined>>;
+
+/** Returns the value of a variable without whitespace around it; undefined if nothing is left. */
+export const findValue = (variables: Variables, name: string): string | undefined =>
+  variables[name]?.trim() || undefined;
+
 /**
  * Checks the variables of the schema and returns their parsed values. Whitespace around a value,
  * such as the carriage return of a file from Windows, does not count. A variable without a value
@@ -31,13 +37,12 @@ export class EnvError extends FatalError {
  */
 export function readEnv<Schema extends EnvSchema>(
   schema: Schema,
-  variables: Readonly<Record<string, string | undefined>>,
+  variables: Variables,
   replaced: Readonly<Record<string, string>> = {},
 ): z.infer<Schema> {
-  const valueOf = (name: string): string | undefined => variables[name]?.trim() || undefined;
-  const isSet = (name: string): boolean => valueOf(name) !== undefined;
+  const isSet = (name: string): boolean => findValue(variables, name) !== undefined;
   const names = Object.keys(schema.shape).filter(isSet);
-  const input = Object.fromEntries(names.map((name) => [name, valueOf(name)]));
+  const input = Object.fromEntries(names.map((name) => [name, findValue(variables, name)]));
   const result = schema.safeParse(input);
   const former = Object.keys(replaced).filter(isSet);
   if (result.success && former.length === 0) return result.data;

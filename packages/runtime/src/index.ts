@@ -1,6 +1,15 @@
 /** Parts that every program needs and that do not depend on Kaspa. */
 export { type DatabaseAddress, libpqUrl, readDatabaseUrl } from './database-url.ts';
-export { documentEnv, EnvError, type EnvSchema, parsed, postgresUrl, printEnvProblems, readEnv } from './env.ts';
+export {
+  documentEnv,
+  EnvError,
+  type EnvSchema,
+  findValue,
+  parsed,
+  postgresUrl,
+  printEnvProblems,
+  readEnv,
+} from './env.ts';
 export { readFileLimit } from './file-limit.ts';
 export { toListenError } from './listen-error.ts';
 export { LineLimit } from './line-limit.ts';
