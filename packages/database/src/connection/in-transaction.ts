@@ -28,7 +28,7 @@ export async function inTransaction<Result>(
   { readsSnapshot = false }: TransactionOptions = {},
 ): Promise<Result> {
   const begun = client.query(readsSnapshot ? BEGIN_SNAPSHOT : 'begin');
-  // Without a transaction, no statement of the work would succeed, either: the connection is lost.
+  // If it fails, so does every statement of the work.
   begun.catch(() => undefined);
   try {
     if (!isPipelined(client)) await begun;

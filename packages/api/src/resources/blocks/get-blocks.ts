@@ -130,16 +130,18 @@ function withinMass(
   return ids.slice(0, shorterLengths.findLast((shorter) => shorter <= tooLong) ?? shorterLengths[0]);
 }
 
-/** Splits a page into parts of about MASS_PER_READ. */
+/** Splits a page, which has at least one block, into parts of about MASS_PER_READ. */
 function partsOf(ids: readonly bigint[], masses: ReadonlyMap<bigint, number>): bigint[][] {
-  const parts: bigint[][] = [];
-  let mass = Number.POSITIVE_INFINITY;
+  let part: bigint[] = [];
+  const parts = [part];
+  let mass = 0;
   for (const id of ids) {
     if (mass > MASS_PER_READ) {
-      parts.push([]);
+      part = [];
+      parts.push(part);
       mass = 0;
     }
-    parts.at(-1)?.push(id);
+    part.push(id);
     mass += masses.get(id) ?? 0;
   }
   return parts;
