@@ -17,6 +17,9 @@ test('an index that followed the chain step by step through reorgs equals a fres
     else await sleep(10);
   }
   await atRest(database, node, indexer);
+  // Nothing merges the replaced branch again.
+  simulatedDag.reorganise();
+  await atRest(database, node, indexer);
   await indexer.stop();
   await expectRight(harness);
 });
