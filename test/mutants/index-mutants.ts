@@ -4,6 +4,8 @@ import type { Mutant } from './mutant.ts';
 const FRESH_INDEX = 'test/simulation/fresh-index-comparison.db.test.ts';
 const ROLLUPS = 'test/simulation/rollups.db.test.ts';
 const RETENTION = 'test/simulation/retention.db.test.ts';
+const GENERATIONS = 'packages/indexer/src/apply/generations.db.test.ts';
+const CUT_POINT = 'packages/indexer/src/retention/cut-point.db.test.ts';
 const VARIANTS = 'test/simulation/transaction-variants.db.test.ts';
 const CLUSTERS = 'test/simulation/clusters.db.test.ts';
 const FIRST_CATCH_UP = 'test/simulation/atomic-batches.db.test.ts';
@@ -232,7 +234,7 @@ export const INDEX_MUTANTS: readonly Mutant[] = [
     file: 'packages/state/src/utxos/utxos.ts',
     find: 'where c.index > (select max(chain_index) from bootstrap_blocks)),',
     replace: 'where c.index >= 0),',
-    tests: ['test/simulation/gaps.db.test.ts', 'test/simulation/reacceptance-after-gap.db.test.ts'],
+    tests: ['test/simulation/gaps.db.test.ts'],
   },
   // Retention.
   {
@@ -240,14 +242,14 @@ export const INDEX_MUTANTS: readonly Mutant[] = [
     file: 'packages/indexer/src/apply/generations.ts',
     find: 'firstIndex <= checkpoint.chainIndex + 1);',
     replace: 'firstIndex <= checkpoint.chainIndex);',
-    tests: [RETENTION],
+    tests: [GENERATIONS],
   },
   {
     name: 'retention-makes-the-next-generation-too-late',
     file: 'packages/indexer/src/apply/generations.ts',
     find: 'last.endIndex <= chainIndex; last = this.#last',
     replace: 'last.endIndex < chainIndex; last = this.#last',
-    tests: [RETENTION],
+    tests: [GENERATIONS],
   },
   {
     name: 'retention-does-not-wait-for-clustering',
@@ -255,14 +257,14 @@ export const INDEX_MUTANTS: readonly Mutant[] = [
     find: `
          and g.first_index <= clustering.chain_index`,
     replace: '',
-    tests: [RETENTION],
+    tests: [CUT_POINT],
   },
   {
     name: 'retention-cuts-younger-than-the-pruning-depth',
     file: 'packages/indexer/src/retention/cut-point.ts',
     find: "retention.kind === 'blue score' && retention.blueScore > pruningDepth ? retention.blueScore : pruningDepth,",
     replace: "retention.kind === 'blue score' ? retention.blueScore / 2n : 0n,",
-    tests: [RETENTION],
+    tests: [CUT_POINT],
   },
   {
     name: 'retention-forgets-spends-of-the-bootstrap-set',

@@ -116,6 +116,18 @@ test('an index from genesis records two gaps, with reorgs between them', async (
   ]);
 });
 
+test('an index from genesis records a gap during its first catch-up', async () => {
+  const harness = await createPruningHarness('gap, first catch-up');
+  const { simulatedDag, database } = harness;
+  simulatedDag.mine(60);
+  await followToTheTip(harness);
+  await database.pool.query('update checkpoint set first_catch_up = true');
+  pruneAbove(simulatedDag, 20, simulatedDag.node.dag.sink);
+  await followToTheTip(harness, RECORD);
+  expect(await gapsOf(database.pool)).toHaveLength(1);
+  await expectRightInTheEnd(harness);
+});
+
 test('a bootstrapped index records a gap, also if it is stopped at any moment', async () => {
   const harness = await createPruningHarness('gap, stops');
   const { simulatedDag, database } = harness;
