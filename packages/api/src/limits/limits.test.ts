@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
-import { type Bucket, Limits } from './limits.ts';
+import { type Bucket, type Charge, Limits } from './limits.ts';
 import { UsageMeter } from './usage-meter.ts';
 import { MemoryWindows, type WindowState } from './windows.ts';
 
@@ -76,4 +76,18 @@ it('does not count a refused request as in flight', async () => {
   }
   vi.advanceTimersByTime(1_000);
   expect((await limits.admit(bucket, 0.1)).refusal).toBeUndefined();
+});
+
+it('refunds the first charge if the rest of the cost is refused, unless there is none', async () => {
+  const limits = limitsWith(0);
+  const bucket: Bucket = { ...bucketOf('day', 0, '2026-01-30'), rateRu: 5 };
+  const { charge } = (await limits.admit(bucket, 4)) as { charge: Charge };
+  expect(await limits.chargeMore(bucket, charge, 2)).toMatchObject({ refusal: 'rate_limit' });
+  // The whole rate is left again, and the quota of 10.
+  expect(await limits.admit(bucket, 5)).toMatchObject({ charge: { ru: 5 } });
+  vi.advanceTimersByTime(1001);
+  expect(await limits.admit(bucket, 4)).toMatchObject({ charge: { ru: 4 } });
+  expect(await limits.chargeMore(bucket, null, 2)).toMatchObject({ refusal: 'quota' });
+  expect(await limits.admit(bucket, 1)).toMatchObject({ charge: { ru: 1 } });
+  expect(await limits.admit(bucket, 0.1)).toMatchObject({ refusal: 'quota' });
 });
