@@ -132,7 +132,7 @@ export const INDEX_MUTANTS: readonly Mutant[] = [
     file: 'packages/indexer/src/apply/reorg.ts',
     find: 'if (found === undefined || Buffer.compare(found, hash) !== 0) {',
     replace: 'if (found === undefined) {',
-    tests: ['test/simulation/bad-node.db.test.ts', 'test/simulation/atomic-batches.db.test.ts'],
+    tests: ['packages/indexer/src/apply/reorg.db.test.ts'],
   },
   {
     name: 'revert-balances-keeps-received-counts',

@@ -148,6 +148,24 @@ test('it catches up if the follower has not kept all steps from its cursor', () 
   subscriber.close();
 });
 
+test('a step that was read for an earlier subscription is read again', async () => {
+  const reads: ((step: Step) => void)[] = [];
+  const readStep = (): Promise<Step> => new Promise((resolve) => reads.push(resolve));
+  const { subscriber, read, sent } = subscribe(() => 0, undefined, readStep);
+  read([], makeStep(OTHER, SECOND));
+  subscriber.subscribe({ ...NO_SUBSCRIPTION, events: new Set(['block']) });
+  reads[0]?.(makeStep(SINK, FIRST));
+  await vi.waitFor(() => expect(reads).toHaveLength(2));
+  expect(subscriber.cursor).toBe(SINK);
+  reads[1]?.(makeStep(SINK, FIRST));
+  await vi.waitFor(() => expect(subscriber.cursor).toBe(FIRST));
+  expect(sent.map(({ event, id }) => [event, id])).toEqual([
+    ['heartbeat', SINK],
+    ['chain', FIRST],
+  ]);
+  subscriber.close();
+});
+
 test('steps that the follower has not read for it are read apart, at most once a second', () => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
   const { subscriber, read, catchUps } = subscribe(() => 0);
