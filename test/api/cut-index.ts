@@ -2,8 +2,9 @@
  * An index at rest with the real API, from which a test cuts stretches of the chain. The chain is
  * recorded while it is whole. Every response is checked against openapi.json.
  */
+import { inTransaction } from '@kasgres/database';
 import { expect } from 'vitest';
-import { cutOut, type Stretch } from './cut-out.ts';
+import { startAfterGap, startAt } from '../simulation/start-at.ts';
 import type { ApiResponse } from '../support/openapi.ts';
 import { findBusiestOwner, type Owner } from './listings.ts';
 import { openHarness, type Harness } from './harness.ts';
@@ -72,9 +73,15 @@ export class CutIndex {
     return this.harness.database.pool;
   }
 
-  /** Cuts a stretch. Its positions are those of the index at that time. */
-  cut(stretch: Stretch): Promise<void> {
-    return cutOut(this.pool, stretch);
+  /**
+   * Removes the chain between two blocks, or below one, as if the indexer had bootstrapped at
+   * `before`. The positions are those of the index at that time.
+   */
+  async cut({ after, before }: { after?: number; before: number }): Promise<void> {
+    const client = await this.pool.connect();
+    const move = (): Promise<void> =>
+      after === undefined ? startAt(client, before) : startAfterGap(client, after, before);
+    await inTransaction(client, move).finally(() => client.release(true));
   }
 
   hashAt(place: number): string {

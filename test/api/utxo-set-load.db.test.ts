@@ -3,7 +3,7 @@
  * already, and where there is none yet.
  */
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { cutOut } from './cut-out.ts';
+import { startAt } from '../simulation/start-at.ts';
 import { openHarness, type Harness } from './harness.ts';
 
 const PRUNING_POINT = 'ab'.repeat(32);
@@ -14,7 +14,9 @@ beforeAll(async () => {
   harness = await openHarness({ rounds: 60 });
   await harness.indexer.stop();
   const { pool } = harness.database;
-  await cutOut(pool, { before: 10 });
+  const client = await pool.connect();
+  await startAt(client, 10);
+  client.release(true);
   await pool.query(`insert into utxo_set_load values (true, decode($1, 'hex'), 1234567, 5, '')`, [PRUNING_POINT]);
 });
 afterAll(() => harness?.close());

@@ -5,10 +5,9 @@
  * UTXO set and the first blocks refer to. The index must be at rest after the first catch-up;
  * headers, with their commitments, do not change.
  */
+import { covenants, inscriptions, lanes, programs, rebuildPreviousChanges } from '@kasgres/state/testing';
 import type { PoolClient } from 'pg';
 import { countUnmerged } from '../support/count-unmerged.ts';
-import { rebuildUses } from '../support/rebuild-uses.ts';
-import { replaceBalanceChanges } from '../support/replace-balance-changes.ts';
 
 interface ChainBlock {
   index: bigint;
@@ -51,7 +50,7 @@ async function moveStart(client: PoolClient, chainIndex: number, afterIndex: num
   if (after !== undefined) {
     await client.query(
       `insert into gaps (after_block_hash, before_block_hash, reason)
-       select a.hash, b.hash, 'Removed by a test.' from blocks a, blocks b
+       select a.hash, b.hash, 'The node had pruned it' from blocks a, blocks b
          where a.id = $1 and b.id = $2`,
       [after.id, start.id],
     );
@@ -305,6 +304,24 @@ async function rebuildDerivedState(client: PoolClient): Promise<void> {
      )`,
   );
   await replaceRollups(client);
+}
+
+/** Computes balance changes from `accepted_deltas`, as the end of a first catch-up does. */
+async function replaceBalanceChanges(client: PoolClient): Promise<void> {
+  await client.query('delete from previous_balance_changes');
+  await rebuildPreviousChanges(client);
+  await client.query(
+    `update balances b set last_change = coalesce(r.last_change, 0), last_change_hour = coalesce(r.last_change_hour, 0)
+       from scripts s left join script_rollups() r on r.script_id = s.id where s.id = b.script_id`,
+  );
+}
+
+/** Computes from rows what the chain is used for, as the end of a first catch-up does. */
+async function rebuildUses(client: PoolClient): Promise<void> {
+  for (const { tables } of [lanes, programs, covenants, inscriptions]) {
+    for (const table of tables?.emptied ?? []) await client.query(`delete from ${table}`);
+  }
+  for (const { rebuild } of [lanes, covenants, inscriptions]) await rebuild?.fromRows?.(client);
 }
 
 /**
