@@ -1,8 +1,8 @@
 /**
  * Finds Chromium and launches it. Tests in a browser are skipped, and say so, where there is none.
  */
-import { accessSync, constants } from 'node:fs';
 import { type Browser, chromium } from 'playwright-core';
+import { findProgram } from '../support/find-program.ts';
 
 /** The browser makes no requests besides the page's, and has no sandbox, since CI runs as root. */
 const CHROMIUM_FLAGS: readonly string[] = [
@@ -15,31 +15,9 @@ const CHROMIUM_FLAGS: readonly string[] = [
   '--disable-sync',
 ];
 
-/**
- * Returns Debian's Chromium or the one in CHROMIUM_BIN; undefined if there is none.
- * @throws if CHROMIUM_BIN names none
- */
-function findChromium(): string | undefined {
-  const wanted = process.env['CHROMIUM_BIN'];
-  if (wanted !== undefined) {
-    accessSync(wanted, constants.X_OK);
-    return wanted;
-  }
-  return ['/usr/bin/chromium', '/usr/bin/chromium-browser'].find(isExecutable);
-}
-
-function isExecutable(path: string): boolean {
-  try {
-    accessSync(path, constants.X_OK);
-    return true;
-  } catch {
-    return false;
-  }
-}
-
-const executablePath = findChromium();
+const executablePath = findProgram('CHROMIUM_BIN', 'chromium', 'chromium-browser');
 if (executablePath === undefined) {
-  console.warn('Skipped: no Chromium at /usr/bin/chromium or CHROMIUM_BIN (apt-get install chromium).');
+  console.warn('Skipped: no Chromium on the PATH or in CHROMIUM_BIN (apt-get install chromium).');
 }
 
 export const hasChromium = executablePath !== undefined;

@@ -1,34 +1,17 @@
 /** Runs Prometheus from the PATH (package `prometheus` of Debian) or from PROMETHEUS_BIN. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { accessSync, constants } from 'node:fs';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { delimiter, join } from 'node:path';
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { findProgram } from '../support/find-program.ts';
 import { freePort, killAtExit } from '../support/programs.ts';
 
 const START_DEADLINE_MS = 60_000;
 
 /** Returns undefined if there is none. Throws if PROMETHEUS_BIN names no program. */
-export function findPrometheus(): string | undefined {
-  const wanted = process.env['PROMETHEUS_BIN'];
-  if (wanted !== undefined) {
-    accessSync(wanted, constants.X_OK);
-    return wanted;
-  }
-  const directories = (process.env['PATH'] ?? '').split(delimiter).filter((directory) => directory !== '');
-  return directories.map((directory) => join(directory, 'prometheus')).find(isExecutable);
-}
-
-function isExecutable(path: string): boolean {
-  try {
-    accessSync(path, constants.X_OK);
-    return true;
-  } catch {
-    return false;
-  }
-}
+export const findPrometheus = (): string | undefined => findProgram('PROMETHEUS_BIN', 'prometheus');
 
 export interface Sample {
   metric: Record<string, string>;

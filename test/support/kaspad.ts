@@ -4,13 +4,13 @@
  * need it are skipped.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
-import { accessSync, constants } from 'node:fs';
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { delimiter, join } from 'node:path';
+import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import type { Readable } from 'node:stream';
 import { NodeClient } from '@kasgres/node';
+import { findProgram } from './find-program.ts';
 import { freePort, killAtExit, stopProcess } from './programs.ts';
 
 export interface KaspadOptions {
@@ -26,27 +26,8 @@ const MAX_REFUSALS = 20;
 /** The node prints the whole block. */
 const MAX_REFUSAL_CHARACTERS = 400;
 
-/**
- * Returns the path of the program, if there is one. Throws Error if KASPAD_BIN is not executable.
- */
-export function findKaspad(): string | undefined {
-  const given = process.env['KASPAD_BIN'];
-  if (given !== undefined && given !== '') {
-    if (!isExecutable(given)) throw new Error(`KASPAD_BIN=${given} is not executable`);
-    return given;
-  }
-  const candidates = (process.env['PATH'] ?? '').split(delimiter).map((folder) => join(folder, 'kaspad'));
-  return candidates.find(isExecutable);
-}
-
-function isExecutable(path: string): boolean {
-  try {
-    accessSync(path, constants.X_OK);
-    return true;
-  } catch {
-    return false;
-  }
-}
+/** Returns undefined if there is none. Throws Error if KASPAD_BIN is not executable. */
+export const findKaspad = (): string | undefined => findProgram('KASPAD_BIN', 'kaspad');
 
 export class Kaspad {
   readonly url: string;
