@@ -6,30 +6,12 @@ import type { TestDatabase } from '@kasgres/database/testing';
 import { clusteringOptions, createMetrics, envSchema, keepClustering, openClusteringDatabase } from '@kasgres/indexer';
 import { toHex, type Transaction, transactionHash } from '@kasgres/kaspa';
 import { createLogger, createRegistry } from '@kasgres/runtime';
-import { type ClusteringOptions, clusterStep, flagStep } from '@kasgres/state';
 import { checkInvariant12 } from '@kasgres/verification';
 import { expect } from 'vitest';
 import { differencesOf, type Snapshot } from '../invariants/snapshot.ts';
 import type { SimulatedDag } from '../support/simulated-dag.ts';
 
-export type Options = Partial<ClusteringOptions> & Pick<ClusteringOptions, 'depth'>;
-
-/** Runs steps until everything is clustered. @param transactions in a step */
-export async function cluster({ url }: Pick<TestDatabase, 'url'>, options: Options, transactions = 40): Promise<void> {
-  const database = openClusteringDatabase(url);
-  const client = await database.pool.connect();
-  try {
-    const all = { sizeLimit: 1_000_000n, change: false, ...options };
-    for (let isBusy = true; isBusy; ) {
-      const step = await clusterStep(client, all, transactions);
-      const isFlagging = await flagStep(client);
-      isBusy = step.isBusy || isFlagging;
-    }
-  } finally {
-    client.release();
-    await database.close();
-  }
-}
+export { cluster, type Options } from '../support/cluster.ts';
 
 /**
  * Starts the follower as the indexer's program does.

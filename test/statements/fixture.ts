@@ -2,22 +2,21 @@
  * A small index of a simulated chain that has something of everything, and the API on it in this
  * process.
  */
-import { setTimeout as sleep } from 'node:timers/promises';
 import { Admission, createMetrics, createServer, createServices, MemoryWindows, openDatabase } from '@kasgres/api';
 import { createKey, replaceTemplateSource, upsertTags } from '@kasgres/database';
 import { createTestDatabase } from '@kasgres/database/testing';
-import { openClusteringDatabase } from '@kasgres/indexer';
 import { NodeClient } from '@kasgres/node';
 import { createLogger, createRegistry } from '@kasgres/runtime';
-import { clusterStep, flagStep } from '@kasgres/state';
 import { secretBoxOpener } from '@kasgres/webhooks';
 import type { Pool } from 'pg';
 import { findExampleRequests } from '../../packages/api/src/docs/live-examples.ts';
+import { cluster } from '../support/cluster.ts';
 import { SimulatedDag, startIndexing } from '../support/simulated-dag.ts';
+import { untilAtRest } from '../support/until-at-rest.ts';
 
 const ROUNDS = 120;
 const REORG_DEPTH = 3;
-const CLUSTERING = { depth: 5n, sizeLimit: 1_000_000n, change: true };
+const CLUSTERING = { depth: 5n, change: true };
 const TAG = { name: 'Harbour Exchange', link: 'https://example.com', labels: ['exchange'] };
 
 /** Has every field of an entry. */
@@ -50,15 +49,14 @@ export async function openFixture() {
   const { pool, url } = database;
   dag.mine(ROUNDS);
   const indexer = startIndexing(dag, url);
-  const untilIndexed = async (): Promise<void> => {
-    while ((await findSink(pool)) !== dag.node.dag.sink.hash) await Promise.race([sleep(20), indexer.ended]);
-  };
+  const node = new NodeClient({ url: dag.server.url });
+  const untilIndexed = (): Promise<void> => Promise.race([untilAtRest(pool, node), indexer.ended]);
   await untilIndexed();
   dag.reorganise(REORG_DEPTH);
   await untilIndexed();
   await indexer.stop();
   dag.pay(3);
-  await cluster(url);
+  await cluster(database, CLUSTERING, 1000);
   const landmarks = await findLandmarks(pool);
   await replaceTemplateSource(pool, { name: 'names', checksum: '', entries: [toEntry(landmarks.templates[0])] });
   await upsertTags(
@@ -70,7 +68,6 @@ export async function openFixture() {
   // All but the first of several requests wait for the only slot for responses, and may share an
   // execution.
   const api = openDatabase({ url, max: 4, onIdleError: () => undefined });
-  const node = new NodeClient({ url: dag.server.url });
   const windows = new MemoryWindows();
   const admission = new Admission({ database: api.kysely, unknownKeysDatabase: api.kysely, windows, logger });
   const openSecrets = secretBoxOpener({ secretKey: Buffer.alloc(32), dataDir: '' });
@@ -125,22 +122,6 @@ export async function openFixture() {
       await database.drop();
     },
   };
-}
-
-async function findSink(pool: Pool): Promise<string | undefined> {
-  const { rows } = await pool.query<{ sink: string }>(
-    `select encode(b.hash, 'hex') as sink from checkpoint c join blocks b on b.id = c.block_id
-      where not c.first_catch_up`,
-  );
-  return rows[0]?.sink;
-}
-
-async function cluster(url: string): Promise<void> {
-  const { pool, close } = openClusteringDatabase(url);
-  const client = await pool.connect();
-  while ((await clusterStep(client, CLUSTERING, 1000)).isBusy || (await flagStep(client)));
-  client.release();
-  await close();
 }
 
 interface Landmarks {

@@ -7,15 +7,15 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type Connection, isDatabaseUnavailable } from '@kasgres/database';
 import { createTestDatabase, type TestDatabase } from '@kasgres/database/testing';
 import type { FaultPlan, SimulatedNodeOptions, SimulationOptions } from '@kasgres/devnet';
-import { toHex } from '@kasgres/kaspa';
 import { NodeClient, NodeUnavailableError } from '@kasgres/node';
 import { checkGhostdag, checkInvariant4, checkInvariant7, checkInvariant8 } from '@kasgres/verification';
 import { expect, onTestFinished } from 'vitest';
 import { checkInvariant3 } from '../invariants/acceptance.ts';
 import { differencesOf, findOpenVariants, type Snapshot, takeSnapshot } from '../invariants/snapshot.ts';
 import { applicationDifferences } from './applications.ts';
-import { type Program, startIndexer } from './programs.ts';
+import { startIndexer } from './programs.ts';
 import { APPLICATION_RATE, type RunningIndexer, SimulatedDag, startIndexing } from './simulated-dag.ts';
+import { untilAtRest } from './until-at-rest.ts';
 
 const { SEED: wanted = '1', HOSTILE_RATE = '0.1' } = process.env;
 /**
@@ -42,6 +42,8 @@ export interface Harness {
   node: NodeClient;
   database: TestDatabase;
 }
+
+export { untilAtRest };
 
 type Database = Pick<Connection, 'pool'>;
 
@@ -91,38 +93,6 @@ export async function atRest(database: Database, node: NodeClient, indexer: Runn
       if (!(error instanceof NodeUnavailableError) && !isDatabaseUnavailable(error)) throw error;
       await sleep(50);
     }
-  }
-}
-
-const DEADLINE_MS = 180_000;
-const PAUSE_MS = 20;
-
-const SELECT_POSITION = `
-  select sink.hash as sink, c.first_catch_up,
-    array(select b.hash from blocks b where b.id = any (c.virtual_merge_set)) as tail
-  from checkpoint c join blocks sink on sink.id = c.block_id`;
-
-/**
- * Waits until the index has the node's sink, and the blocks that the node's virtual block would
- * merge. Nobody may mine meanwhile. Throws Error with the indexer's output if it stopped or takes
- * too long.
- */
-export async function untilAtRest(pool: Connection['pool'], node: NodeClient, indexer?: Program): Promise<void> {
-  const deadline = Date.now() + DEADLINE_MS;
-  for (;;) {
-    const { sink, virtualParentHashes } = await node.call('getBlockDagInfo', {});
-    const { rows } = await pool.query<{ sink: Buffer; tail: Buffer[]; first_catch_up: boolean }>(SELECT_POSITION);
-    const [position] = rows;
-    if (position !== undefined && !position.first_catch_up && toHex(position.sink) === sink) {
-      const indexed = new Set([position.sink, ...position.tail].map(toHex));
-      if (virtualParentHashes.every((parent) => indexed.has(parent))) return;
-    }
-    if (indexer?.isRunning() === false) throw new Error(`the indexer stopped:\n${indexer.output()}`);
-    if (Date.now() > deadline) {
-      const at = position === undefined ? 'empty' : `at ${toHex(position.sink)}`;
-      throw new Error(`the index is ${at}, the node at ${sink}:\n${indexer?.output()}`);
-    }
-    await sleep(PAUSE_MS);
   }
 }
 

@@ -5,20 +5,18 @@
  */
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
 import { connect, createKey, upsertTags } from '@kasgres/database';
 import { createMigratedDatabase, startTestServer } from '@kasgres/database/testing';
+import { NodeClient } from '@kasgres/node';
 import { VERSION } from '@kasgres/runtime';
-import { clusterStep, flagStep } from '@kasgres/state';
+import { cluster } from '../support/cluster.ts';
 import { SimulatedDag, startIndexing } from '../support/simulated-dag.ts';
+import { untilAtRest } from '../support/until-at-rest.ts';
 import { dumpRows } from './rows.ts';
 
 const ROUNDS = 40;
-const SELECT_SINK = `
-  select b.hash as sink from checkpoint c join blocks b on b.id = c.block_id
-    where not c.first_catch_up`;
 
 const server = await startTestServer();
 const { url, drop } = await createMigratedDatabase(server, 'upgrade');
@@ -29,16 +27,12 @@ const dag = await SimulatedDag.start(
   { commitsToUtxos: true },
   { reorgRate: 0.05, hostileRate: 0.1 },
 );
+const node = new NodeClient({ url: dag.server.url });
 const indexer = startIndexing(dag, url);
 
 async function mineAndIndex(): Promise<void> {
   dag.mine(ROUNDS);
-  const { hash } = dag.node.dag.sink;
-  for (;;) {
-    const { rows } = await pool.query<{ sink: Buffer }>(SELECT_SINK);
-    if (rows[0]?.sink.toString('hex') === hash) return;
-    await Promise.race([sleep(100), indexer.ended]);
-  }
+  await Promise.race([untilAtRest(pool, node), indexer.ended]);
 }
 
 await mineAndIndex();
@@ -53,10 +47,7 @@ await upsertTags(
 await createKey(kysely, { name: 'upgraded' });
 await mineAndIndex();
 await indexer.stop();
-const client = await pool.connect();
-const options = { depth: 5n, sizeLimit: 1_000_000n, change: true };
-while ((await clusterStep(client, options, 1000)).isBusy || (await flagStep(client)));
-client.release();
+await cluster({ url }, { depth: 5n, change: true }, 1000);
 
 const { rows: migrations } = await pool.query<{ number: number; name: string; checksum: string }>(
   'select number, name, checksum from migrations order by number',
@@ -65,6 +56,7 @@ const text = `-- ${JSON.stringify(migrations)}\n${await dumpRows(pool)}`;
 const path = join(import.meta.dirname, `${VERSION}.sql.gz`);
 await writeFile(path, await promisify(gzip)(text, { level: 9 }));
 console.log(`${path}: ${text.length} bytes of SQL`);
+await node.close();
 dag.stop();
 await close();
 await drop();
