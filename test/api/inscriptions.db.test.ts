@@ -1,8 +1,9 @@
 /** Inscriptions over the API: filters, cursors and what their bytes say. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { p2shOf } from '@kasgres/devnet';
 import { scriptToAddress, toHex } from '@kasgres/kaspa';
 import { scriptOf } from '@kasgres/devnet/testing';
-import { envelope, pay, scriptHashOf } from '../support/inscribed-payments.ts';
+import { envelope, pay } from '../support/inscribed-payments.ts';
 import { mineRewards } from '../support/lane-payments.ts';
 import { openHarness, type Harness } from './harness.ts';
 
@@ -39,7 +40,7 @@ beforeAll(async () => {
   const { simulatedDag } = harness;
   mineRewards(simulatedDag, 40);
   for (const payload of PAYLOADS) pay(simulatedDag, { payload: Buffer.from(payload) });
-  pay(simulatedDag, { to: scriptHashOf(ENVELOPED) });
+  pay(simulatedDag, { to: p2shOf(ENVELOPED) });
   pay(simulatedDag, { program: ENVELOPED, payload: Buffer.from(mint('KASP')) });
   simulatedDag.mine(2);
   await harness.atRest();
@@ -116,7 +117,7 @@ describe('GET /v1/inscriptions', () => {
     expect(kindsOf((await list({ address: ofKey })).items)).toEqual([['kns', 'create', 'Me.kas']]);
     expect((await list({ address: sender })).items.length).toBe(6);
     expect((await list({ address: sender, tick: 'kasp' })).items.length).toBe(2);
-    const ofProgram = scriptToAddress(scriptHashOf(ENVELOPED), 'kaspasim') ?? '';
+    const ofProgram = scriptToAddress(p2shOf(ENVELOPED), 'kaspasim') ?? '';
     expect(kindsOf((await list({ address: ofProgram })).items)).toEqual([['krc-20', 'mint', 'KASP']]);
   });
 

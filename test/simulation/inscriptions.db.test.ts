@@ -2,6 +2,7 @@
  * Inscriptions follow the chain through reorgs: they are what the decoders find in what the node's
  * chain accepts.
  */
+import { p2shOf } from '@kasgres/devnet';
 import { toHex, type ScriptPublicKey } from '@kasgres/kaspa';
 import { decodeInscriptions, revealedProgram } from '@kasgres/programs';
 import { backfillInscriptions } from '@kasgres/state';
@@ -10,7 +11,7 @@ import { expect, test } from 'vitest';
 import { scriptOf } from '@kasgres/devnet/testing';
 import { checkInvariant4 } from '@kasgres/verification';
 import { atRest, createHarness, expectRight } from '../support/harness.ts';
-import { envelope, pay, scriptHashOf } from '../support/inscribed-payments.ts';
+import { envelope, pay } from '../support/inscribed-payments.ts';
 import { mineRewards } from '../support/lane-payments.ts';
 import { startIndexing, type SimulatedDag } from '../support/simulated-dag.ts';
 
@@ -108,7 +109,7 @@ test('inscriptions follow the chain through reorgs, and other decoders make them
   for (let round = 0; round < 8; round += 1) {
     // The sender of this one has no output.
     const program = envelope(100 + round, 'kasplex', mint(`TICK${'ABCDEFGH'[round]}`));
-    pay(simulatedDag, { to: scriptHashOf(program) });
+    pay(simulatedDag, { to: p2shOf(program) });
     for (const payload of PAYLOADS.slice(round % 3)) pay(simulatedDag, { payload: Buffer.from(payload) });
     pay(simulatedDag, { program, payload: Buffer.from(mint('KASP')), to: scriptOf(4) });
     simulatedDag.mine(1);

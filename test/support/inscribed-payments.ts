@@ -1,7 +1,7 @@
 /** Payments with payloads and envelopes, made by a miner of the test (`mineRewards`). */
-import { blake2b256, type ScriptPublicKey } from '@kasgres/kaspa';
-import { buildTransaction, type UtxoEntry, withDerived } from '@kasgres/devnet';
+import { buildTransaction, p2shOf, type UtxoEntry, withDerived } from '@kasgres/devnet';
 import { blockOn, FEE, scriptOf } from '@kasgres/devnet/testing';
+import type { ScriptPublicKey } from '@kasgres/kaspa';
 import { PARAMS, type SimulatedDag } from './simulated-dag.ts';
 
 const MINER = scriptOf(2);
@@ -18,7 +18,7 @@ export function pay({ node }: SimulatedDag, { payload = new Uint8Array(0), to = 
   const { utxos, virtual } = node.consensus;
   const isMature = ({ isCoinbase, blockDaaScore }: UtxoEntry): boolean =>
     !isCoinbase || Number(blockDaaScore) + PARAMS.coinbaseMaturity <= virtual.daaScore;
-  const entry = utxos.utxosOf(program === undefined ? MINER : scriptHashOf(program)).find(isMature);
+  const entry = utxos.utxosOf(program === undefined ? MINER : p2shOf(program)).find(isMature);
   if (entry === undefined) throw new Error('there is nothing to spend');
   const fee = FEE + 2 * payload.length + 2 * (program?.length ?? 0);
   const unrevealed = buildTransaction({
@@ -36,10 +36,6 @@ export function pay({ node }: SimulatedDag, { payload = new Uint8Array(0), to = 
   }));
   const payment = withDerived({ ...unrevealed, inputs });
   node.receive(blockOn(node, { payments: [payment], miner: MINER }));
-}
-
-export function scriptHashOf(program: Uint8Array): ScriptPublicKey {
-  return { version: 0, script: Buffer.concat([Uint8Array.of(0xaa, 32), blake2b256(program), Uint8Array.of(0x87)]) };
 }
 
 /** With a length of two bytes. */

@@ -2,36 +2,20 @@
  * Blocks of transactions that a node checks in isolation only: merged beside the chain, also if
  * nothing that they spend exists.
  */
-import { type DagTransaction, type SimulatedNode, withDerived } from '@kasgres/devnet';
-import { NATIVE_SUBNETWORK, type Outpoint, type ScriptPublicKey } from '@kasgres/kaspa';
+import { type DagTransaction, type SimulatedNode, unsigned } from '@kasgres/devnet';
+import type { Outpoint, TransactionOutput } from '@kasgres/kaspa';
 import { blockOn, scriptOf, siblings } from '@kasgres/devnet/testing';
-
-interface Output {
-  amount: bigint;
-  scriptPublicKey: ScriptPublicKey;
-}
 
 /**
  * Returns a transaction without signatures.
  * @param payload distinguishes transactions with the same inputs and outputs
  */
-export function spending(outpoints: readonly Outpoint[], outputs: readonly Output[], payload = 0): DagTransaction {
-  return withDerived({
-    version: 0,
-    inputs: outpoints.map((previousOutpoint) => ({
-      previousOutpoint,
-      signatureScript: new Uint8Array(0),
-      sequence: 0n,
-      sigOpCount: 0,
-      computeBudget: 0,
-    })),
-    outputs: outputs.map((output) => ({ ...output, covenant: undefined })),
-    lockTime: 0n,
-    subnetworkId: NATIVE_SUBNETWORK,
-    gas: 0n,
-    payload: Buffer.from(payload.toString()),
-    storageMass: 0n,
-  });
+export function spending(
+  outpoints: readonly Outpoint[],
+  outputs: readonly Pick<TransactionOutput, 'amount' | 'scriptPublicKey'>[],
+  payload = 0,
+): DagTransaction {
+  return unsigned(outpoints, outputs, Buffer.from(payload.toString()));
 }
 
 /**

@@ -44,7 +44,7 @@ export {
   requiredStorageMass,
   withDerived,
 } from './economy/build-transaction.ts';
-export { ANYONES_SCRIPT, type HostileSize, plain, withInput } from './economy/hostile-parts.ts';
+export { ANYONES_SCRIPT, type HostileSize, plain, unsigned, withInput } from './economy/hostile-parts.ts';
 export { HOSTILE_KINDS, type HostileKind, HostileTransactions } from './economy/hostile-transactions.ts';
 export { Applications } from './economy/applications.ts';
 export { Payments } from './economy/payments.ts';

@@ -5,8 +5,8 @@
  * transactions alone.
  */
 import {
+  createdEntries,
   type DagTransaction,
-  outpointKey,
   p2shOf,
   push,
   Random,
@@ -350,19 +350,6 @@ function bind(
   return outputs.map(([, output]) => output);
 }
 
-function spendables({ transactionId, outputs }: DagTransaction, locks: readonly Lock[]): Spendable[] {
-  return outputs.map(({ amount, scriptPublicKey, covenant }, index) => {
-    const outpoint = { transactionId, index };
-    const key = outpointKey(outpoint);
-    const entry = {
-      key,
-      outpoint,
-      amount,
-      scriptPublicKey,
-      blockDaaScore: 0n,
-      isCoinbase: false,
-      covenantId: covenant?.covenantId,
-    };
-    return { entry, lock: locks[index] as Lock };
-  });
+function spendables(transaction: DagTransaction, locks: readonly Lock[]): Spendable[] {
+  return createdEntries(transaction, 0, false).map((entry, index) => ({ entry, lock: locks[index] as Lock }));
 }

@@ -8,9 +8,10 @@ import {
   MassBudget,
   payToKey,
   requiredStorageMass,
+  unsigned,
   withDerived,
+  withInput,
 } from '@kasgres/devnet';
-import { NATIVE_SUBNETWORK, type Transaction } from '@kasgres/kaspa';
 import type { HostileMiner } from './hostile-miner.ts';
 
 /** Sompi. A block has room for about as many of these by compute mass as by storage mass. */
@@ -32,27 +33,11 @@ export class HonestPayments {
     const payments: DagTransaction[] = [];
     for (const entry of this.#miner.spendableOutputs()) {
       if (entry.amount < 3n * PAID) continue;
-      const unweighed: Transaction = {
-        version: 0,
-        inputs: [
-          {
-            previousOutpoint: entry.outpoint,
-            signatureScript: new Uint8Array(0),
-            sequence: 0n,
-            sigOpCount: SIG_OPS,
-            computeBudget: 0,
-          },
-        ],
-        outputs: [
-          { amount: PAID, scriptPublicKey: this.#someAddress(), covenant: undefined },
-          { amount: entry.amount - PAID - FEE, scriptPublicKey: ANYONES_SCRIPT, covenant: undefined },
-        ],
-        lockTime: 0n,
-        subnetworkId: NATIVE_SUBNETWORK,
-        gas: 0n,
-        payload: new Uint8Array(0),
-        storageMass: 0n,
-      };
+      const outputs = [
+        { amount: PAID, scriptPublicKey: this.#someAddress() },
+        { amount: entry.amount - PAID - FEE, scriptPublicKey: ANYONES_SCRIPT },
+      ];
+      const unweighed = withInput(unsigned([entry.outpoint], outputs), { sigOpCount: SIG_OPS });
       const payment = withDerived({ ...unweighed, storageMass: requiredStorageMass(unweighed, [entry]) });
       if (!budget.take(payment)) break;
       payments.push(payment);

@@ -3,11 +3,20 @@
  * anyone can unlock the non-standard ones, so that their UTXOs are spent too.
  */
 import { createHash, randomBytes } from 'node:crypto';
-import { type EconomyOptions, type Key, Keyring, Random, scriptKey, type UtxoEntry } from '@kasgres/devnet';
+import {
+  type EconomyOptions,
+  type Key,
+  Keyring,
+  p2shOf,
+  payToKey,
+  push,
+  Random,
+  scriptKey,
+  type UtxoEntry,
+} from '@kasgres/devnet';
 import type { ScriptPublicKey } from '@kasgres/kaspa';
 import { schnorr, secp256k1 } from '@noble/curves/secp256k1.js';
 import { bytesToNumberBE, numberToBytesBE } from '@noble/curves/utils.js';
-import { blake2b } from '@noble/hashes/blake2.js';
 
 interface Owner {
   scriptPublicKey: ScriptPublicKey;
@@ -19,11 +28,8 @@ interface Owner {
 
 const OP_TRUE = 0x51;
 const OP_DROP = 0x75;
-const OP_EQUAL = 0x87;
-const OP_BLAKE2B = 0xaa;
 const OP_CHECK_SIG_ECDSA = 0xab;
 const OP_CHECK_SIG = 0xac;
-const OP_PUSH_DATA_2 = 0x4d;
 const SIGN_ALL = 1;
 /** Longer than a key of a B-tree of Postgres can be. Its storage mass requires a large amount. */
 const LONG_SCRIPT_BYTES = 3_000;
@@ -55,8 +61,7 @@ export class LoadKeys extends Keyring {
       { version: 1, script: Uint8Array.from([...push(random.bytes(32)), OP_CHECK_SIG]) },
       { version: 7, script: new Uint8Array(0) },
     ];
-    const length = [LONG_SCRIPT_BYTES & 0xff, LONG_SCRIPT_BYTES >> 8];
-    const long = [OP_PUSH_DATA_2, ...length, ...random.bytes(LONG_SCRIPT_BYTES), OP_DROP, OP_TRUE];
+    const long = [...push(random.bytes(LONG_SCRIPT_BYTES)), OP_DROP, OP_TRUE];
     this.longScript = { version: 0, script: Uint8Array.from(long) };
     for (const scriptPublicKey of [...this.nonStandard, this.longScript]) {
       owners.set(scriptKey(scriptPublicKey), { scriptPublicKey, sigOps: 0, sign: () => new Uint8Array(0) });
@@ -85,7 +90,7 @@ export class LoadKeys extends Keyring {
 export function schnorrOwner(secret: Uint8Array): Owner {
   const key = schnorrKey(secret);
   return {
-    scriptPublicKey: { version: 0, script: checkSigScript(key.publicKey) },
+    scriptPublicKey: payToKey(key.publicKey),
     sigOps: 1,
     sign: (signingHash) => schnorrSign(signingHash, key),
   };
@@ -98,7 +103,7 @@ function ecdsaOwner(secret: Uint8Array): Owner {
     sigOps: 1,
     sign(signingHash) {
       const digest = createHash('sha256').update(ECDSA_DOMAIN).update(signingHash).digest();
-      return push([...secp256k1.sign(digest, secret, { prehash: false }), SIGN_ALL]);
+      return push(Uint8Array.of(...secp256k1.sign(digest, secret, { prehash: false }), SIGN_ALL));
     },
   };
 }
@@ -106,22 +111,12 @@ function ecdsaOwner(secret: Uint8Array): Owner {
 /** Pays to the hash of a script that requires a Schnorr signature. */
 function scriptHashOwner(secret: Uint8Array): Owner {
   const key = schnorrKey(secret);
-  const redeemScript = checkSigScript(key.publicKey);
-  const scriptHash = blake2b(redeemScript, { dkLen: 32 });
+  const { script: redeemScript } = payToKey(key.publicKey);
   return {
-    scriptPublicKey: { version: 0, script: Uint8Array.from([OP_BLAKE2B, ...push(scriptHash), OP_EQUAL]) },
+    scriptPublicKey: p2shOf(redeemScript),
     sigOps: 1,
     sign: (signingHash) => Buffer.concat([schnorrSign(signingHash, key), push(redeemScript)]),
   };
-}
-
-function checkSigScript(publicKey: Uint8Array): Uint8Array {
-  return Uint8Array.from([...push(publicKey), OP_CHECK_SIG]);
-}
-
-/** Pushes up to 75 bytes: the opcode is their number. */
-function push(bytes: ArrayLike<number>): Uint8Array {
-  return Uint8Array.from([bytes.length, ...Array.from(bytes)]);
 }
 
 const { taggedHash } = schnorr.utils;
@@ -145,7 +140,8 @@ function schnorrKey(secretBytes: Uint8Array): SchnorrKey {
 function schnorrSign(message: Uint8Array, { publicKey, secret }: SchnorrKey): Uint8Array {
   const [noncePoint, nonce] = evenPoint(bytesToNumberBE(randomBytes(32)) % ORDER);
   const challenge = bytesToNumberBE(taggedHash('BIP0340/challenge', noncePoint, publicKey, message)) % ORDER;
-  return push([...noncePoint, ...numberToBytesBE((nonce + challenge * secret) % ORDER, 32), SIGN_ALL]);
+  const response = numberToBytesBE((nonce + challenge * secret) % ORDER, 32);
+  return push(Uint8Array.of(...noncePoint, ...response, SIGN_ALL));
 }
 
 /**

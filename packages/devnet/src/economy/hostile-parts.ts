@@ -1,5 +1,12 @@
 /** Building blocks of hostile transactions. */
-import { MAX_SOMPI, NATIVE_SUBNETWORK, type Outpoint, type ScriptPublicKey, type Transaction } from '@kasgres/kaspa';
+import {
+  MAX_SOMPI,
+  NATIVE_SUBNETWORK,
+  type Outpoint,
+  type ScriptPublicKey,
+  type Transaction,
+  type TransactionOutput,
+} from '@kasgres/kaspa';
 import type { DagTransaction } from '../dag/dag.ts';
 import { requiredStorageMass, withDerived } from './build-transaction.ts';
 import type { Random } from './random.ts';
@@ -34,10 +41,19 @@ export function plain(
   return withDerived({ ...transaction, storageMass: requiredStorageMass(transaction, [spent]) });
 }
 
-/** Returns a transaction of the least mass. */
-export function bare(
+/** Returns a transaction of the least mass, whose outputs anybody may spend. */
+export function bare(spent: readonly Outpoint[], amounts: readonly bigint[], payload?: Uint8Array): DagTransaction {
+  return unsigned(
+    spent,
+    amounts.map((amount) => ({ amount, scriptPublicKey: ANYONES_SCRIPT })),
+    payload,
+  );
+}
+
+/** Returns a transaction without signatures, and without a budget for any. */
+export function unsigned(
   spent: readonly Outpoint[],
-  amounts: readonly bigint[],
+  outputs: readonly Pick<TransactionOutput, 'amount' | 'scriptPublicKey'>[],
   payload: Uint8Array = new Uint8Array(0),
 ): DagTransaction {
   return withDerived({
@@ -49,7 +65,7 @@ export function bare(
       sigOpCount: 0,
       computeBudget: 0,
     })),
-    outputs: amounts.map((amount) => ({ amount, scriptPublicKey: ANYONES_SCRIPT, covenant: undefined })),
+    outputs: outputs.map((output) => ({ ...output, covenant: undefined })),
     lockTime: 0n,
     subnetworkId: NATIVE_SUBNETWORK,
     gas: 0n,
