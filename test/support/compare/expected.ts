@@ -14,16 +14,9 @@ export function expectedBlock(block: protocol.Block, { withTransactions }: { wit
     header: { hash: header.hash, ...expectedHeader(header) },
     ...(withTransactions && { transactions: block.transactions.map(expectedTransaction) }),
     verboseData: {
-      hash: verboseData.hash,
-      difficulty: verboseData.difficulty,
-      selectedParentHash: verboseData.selectedParentHash,
-      transactionIds: verboseData.transactionIds,
-      isHeaderOnly: verboseData.isHeaderOnly,
+      ...fieldsOf(verboseData, 'hash difficulty selectedParentHash transactionIds isHeaderOnly childrenHashes'),
+      ...fieldsOf(verboseData, 'mergeSetBluesHashes mergeSetRedsHashes isChainBlock'),
       blueScore: Number(verboseData.blueScore),
-      childrenHashes: verboseData.childrenHashes,
-      mergeSetBluesHashes: verboseData.mergeSetBluesHashes,
-      mergeSetRedsHashes: verboseData.mergeSetRedsHashes,
-      isChainBlock: verboseData.isChainBlock,
     },
   };
 }
@@ -61,39 +54,18 @@ export function expectedMempoolEntry(entry: protocol.MempoolEntry): Json {
 
 export function expectedDagInfo(info: ResponseOf<'getBlockDagInfo'>): Json {
   return {
-    networkName: info.networkName,
-    blockCount: String(info.blockCount),
-    headerCount: String(info.headerCount),
-    tipHashes: info.tipHashes,
-    difficulty: info.difficulty,
-    pastMedianTime: String(info.pastMedianTime),
-    virtualParentHashes: info.virtualParentHashes,
-    pruningPointHash: info.pruningPointHash,
-    virtualDaaScore: String(info.virtualDaaScore),
-    sink: info.sink,
+    ...fieldsOf(info, 'networkName blockCount headerCount tipHashes difficulty pastMedianTime'),
+    ...fieldsOf(info, 'virtualParentHashes pruningPointHash virtualDaaScore sink'),
   };
 }
 
 export function expectedInfo(info: ResponseOf<'getInfo'>): Json {
-  return {
-    p2pId: info.p2pId,
-    mempoolSize: String(info.mempoolSize),
-    serverVersion: info.serverVersion,
-    isUtxoIndexed: info.isUtxoIndexed,
-    isSynced: info.isSynced,
-    hasNotifyCommand: info.hasNotifyCommand,
-    hasMessageId: info.hasMessageId,
-  };
+  return fieldsOf(info, 'p2pId mempoolSize serverVersion isUtxoIndexed isSynced hasNotifyCommand hasMessageId');
 }
 
 export function expectedServerInfo(info: ResponseOf<'getServerInfo'>): Json {
   return {
-    rpcApiVersion: info.rpcApiVersion,
-    rpcApiRevision: info.rpcApiRevision,
-    serverVersion: info.serverVersion,
-    networkId: info.networkId,
-    hasUtxoIndex: info.hasUtxoIndex,
-    isSynced: info.isSynced,
+    ...fieldsOf(info, 'rpcApiVersion rpcApiRevision serverVersion networkId hasUtxoIndex isSynced'),
     virtualDaaScore: String(info.virtualDaaScore),
   };
 }
@@ -160,39 +132,22 @@ export function submittedForm(transaction: Transaction) {
 
 function expectedHeader(header: protocol.Header): Json {
   return {
-    version: header.version,
+    ...fieldsOf(header, 'version hashMerkleRoot acceptedIdMerkleRoot utxoCommitment timestamp bits nonce'),
+    ...fieldsOf(header, 'daaScore blueScore pruningPoint'),
     parentsByLevel: header.parents.map(({ parentHashes }) => parentHashes),
-    hashMerkleRoot: header.hashMerkleRoot,
-    acceptedIdMerkleRoot: header.acceptedIdMerkleRoot,
-    utxoCommitment: header.utxoCommitment,
-    timestamp: String(header.timestamp),
-    bits: header.bits,
-    nonce: String(header.nonce),
-    daaScore: String(header.daaScore),
     blueWork: String(parseBlueWork(header.blueWork)),
-    blueScore: String(header.blueScore),
-    pruningPoint: header.pruningPoint,
   };
 }
 
 function expectedTransaction(transaction: protocol.Transaction): Json {
   const { verboseData } = present(transaction, 'verboseData');
   return {
-    version: transaction.version,
+    ...fieldsOf(transaction, 'version lockTime subnetworkId gas'),
     inputs: transaction.inputs.map((input) => expectedInput(input, transaction.version)),
     outputs: transaction.outputs.map(expectedOutput),
-    lockTime: String(transaction.lockTime),
-    subnetworkId: transaction.subnetworkId,
-    gas: String(transaction.gas),
     payload: expectedPayload(transaction.payload),
     mass: String(transaction.storageMass),
-    verboseData: {
-      transactionId: verboseData.transactionId,
-      hash: verboseData.hash,
-      computeMass: String(verboseData.computeMass),
-      blockHash: verboseData.blockHash,
-      blockTime: String(verboseData.blockTime),
-    },
+    verboseData: fieldsOf(verboseData, 'transactionId hash computeMass blockHash blockTime'),
   };
 }
 
@@ -233,6 +188,17 @@ function expectedCovenant({ covenant }: protocol.TransactionOutput): Json {
 
 function expectedPayload(hex: string): string {
   return hex === '' ? '' : `0x${hex}`;
+}
+
+/** Returns the fields of these names, with 64-bit numbers as text. */
+function fieldsOf(message: object, names: string): Json {
+  const fields = message as Json;
+  return Object.fromEntries(
+    names.split(' ').map((name) => {
+      const value = fields[name];
+      return [name, typeof value === 'bigint' ? String(value) : value];
+    }),
+  );
 }
 
 /** Returns a number as ApiClient.postExactly reads it. */
