@@ -5,20 +5,26 @@ import type { FromHub, PageState } from './messages.ts';
 // The package is its build, which may be older than its source.
 vi.mock('@kasgres/client', async () => import('../../../client/src/index.ts'));
 
-afterEach(() => void vi.unstubAllGlobals());
+afterEach(() => {
+  vi.unstubAllGlobals();
+  vi.restoreAllMocks();
+});
 
 const SINK = { network: 'mainnet', sink: 'ab', blueScore: '1', timestamp: 1 };
 
 /**
- * A server that refuses an address, or requests with a key. Returns the bodies of the streams that
- * it opened.
+ * A server that refuses an address, or requests with a key. Returns the addresses and cursors of
+ * the streams that it opened, and what the latest one sends.
  */
 function stubServer({ refusesKeys = false } = {}) {
   const opened: string[][] = [];
+  const cursors: (string | null)[] = [];
+  const streams: ReadableStreamDefaultController<Uint8Array>[] = [];
+  const sink = { ...SINK };
   vi.stubGlobal('fetch', async (request: Request) => {
     if (refusesKeys && request.headers.get('x-api-key') !== null)
       return Response.json({ statusCode: 403, message: 'not with this key' }, { status: 403 });
-    if (request.method === 'GET') return Response.json(SINK);
+    if (request.method === 'GET') return Response.json(sink);
     const { addresses } = (await request.json()) as { addresses: string[] };
     const wrong = addresses.indexOf('wrong');
     if (wrong !== -1) {
@@ -26,12 +32,18 @@ function stubServer({ refusesKeys = false } = {}) {
       return Response.json({ statusCode: 400, message: 'The request is not valid', details }, { status: 400 });
     }
     opened.push(addresses);
-    const body = new ReadableStream({
-      start: (controller) => controller.enqueue(new TextEncoder().encode('event: heartbeat\nid: ab\ndata: {}\n\n')),
+    cursors.push(request.headers.get('last-event-id'));
+    const body = new ReadableStream<Uint8Array>({
+      start: (controller) => {
+        streams.push(controller);
+        controller.enqueue(new TextEncoder().encode('event: heartbeat\nid: ab\ndata: {}\n\n'));
+      },
     });
     return new Response(body);
   });
-  return opened;
+  const send = (event: string, data: object): void =>
+    streams.at(-1)?.enqueue(new TextEncoder().encode(`event: ${event}\ndata: ${JSON.stringify(data)}\n\n`));
+  return { opened, cursors, sink, send, end: () => streams.at(-1)?.close() };
 }
 
 function openPage(hub: StreamHub, state: Partial<PageState>) {
@@ -44,7 +56,7 @@ function openPage(hub: StreamHub, state: Partial<PageState>) {
 }
 
 test('an address that the server refuses ends the stream of its page alone', async () => {
-  const opened = stubServer();
+  const { opened } = stubServer();
   const hub = new StreamHub('http://127.0.0.1');
   const good = openPage(hub, { addresses: ['good'] });
   await vi.waitFor(() => expect(opened).toEqual([['good']]));
@@ -60,7 +72,7 @@ test('an address that the server refuses ends the stream of its page alone', asy
 });
 
 test('a key that the server refuses ends the stream of the pages with that key', async () => {
-  const opened = stubServer({ refusesKeys: true });
+  const { opened } = stubServer({ refusesKeys: true });
   const hub = new StreamHub('http://127.0.0.1');
   const withKey = openPage(hub, { apiKey: 'a key' });
   await vi.waitFor(() => expect(withKey.messages).toContainEqual({ type: 'refused', message: 'not with this key' }));
@@ -68,4 +80,36 @@ test('a key that the server refuses ends the stream of the pages with that key',
   await vi.waitFor(() => expect(opened).toEqual([['good']]));
   expect(without.wasLost()).toBe(false);
   for (const page of [withKey, without]) page.close();
+});
+
+test('hidden pages receive nothing, and begin again when they are shown', async () => {
+  const { opened, send } = stubServer();
+  const hub = new StreamHub('http://127.0.0.1');
+  const [visible, hidden] = [openPage(hub, { wantsMempool: true }), openPage(hub, { wantsMempool: true })];
+  await vi.waitFor(() => expect(opened).toHaveLength(1));
+  hidden.show({ isVisible: false, wantsMempool: true });
+  hidden.messages.length = 0;
+  send('mempool', { added: [], removed: [], isSnapshot: true });
+  await vi.waitFor(() => expect(visible.messages.at(-1)?.type).toBe('events'));
+  expect(hidden.messages).toEqual([]);
+  hidden.show({ wantsMempool: true });
+  expect(hidden.messages.map(({ type }) => type)).toEqual(['begin', 'events']);
+  for (const page of [visible, hidden]) page.close();
+});
+
+test('after a long silence, the stream begins at the sink instead of catching up', async () => {
+  const { cursors, sink, end } = stubServer();
+  const hub = new StreamHub('http://127.0.0.1');
+  const page = openPage(hub, {});
+  await vi.waitFor(() => expect(cursors).toEqual(['ab']));
+  sink.sink = 'cd';
+  end();
+  await vi.waitFor(() => expect(cursors).toEqual(['ab', 'ab']), { timeout: 5000 });
+  const slept = Date.now() + 3_600_000;
+  vi.spyOn(Date, 'now').mockImplementation(() => slept);
+  end();
+  await vi.waitFor(() => expect(cursors).toEqual(['ab', 'ab', 'cd']), { timeout: 5000 });
+  expect(page.messages.filter(({ type }) => type === 'begin')).toHaveLength(2);
+  expect(page.wasLost()).toBe(false);
+  page.close();
 });

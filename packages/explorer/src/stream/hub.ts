@@ -25,6 +25,14 @@ interface Subscription {
 }
 
 const RETRY_MS = 3000;
+/**
+ * After a longer silence, as when the computer slept, pages load their data again instead of
+ * catching up.
+ */
+const MOST_MISSED_MS = 120_000;
+
+/** The stream has missed too much to continue at its cursor. */
+class OutdatedError extends StreamError {}
 
 export class StreamHub {
   readonly #baseUrl: string;
@@ -34,6 +42,8 @@ export class StreamHub {
   #key: string | undefined;
   #cursor: string | undefined;
   #stream: AbortController | undefined;
+  /** When the cursor moved. */
+  #movedAt = 0;
   /** Set once the current stream has begun. */
   #sink: Sink | undefined;
   #isLost = false;
@@ -54,7 +64,8 @@ export class StreamHub {
         if (page.refused !== wishOf(state)) page.refused = undefined;
         this.#update();
         if (page.refused === undefined && state.isVisible && old?.isVisible !== true) this.#welcome(page);
-        if (state.wantsMempool && old?.wantsMempool !== true) this.#sendMempool(page);
+        if (state.isVisible && state.wantsMempool && !(old?.isVisible === true && old.wantsMempool))
+          this.#sendMempool(page);
       },
       close: () => {
         this.#pages.delete(page);
@@ -103,6 +114,11 @@ export class StreamHub {
     void this.#run(this.#stream.signal, key, { addresses, hasMempool });
   }
 
+  #moveTo(cursor: string | undefined): void {
+    this.#cursor = cursor;
+    this.#movedAt = Date.now();
+  }
+
   #restart(): void {
     this.#cursor = undefined;
     this.#sink = undefined;
@@ -115,17 +131,19 @@ export class StreamHub {
     const events = ['chain', 'block', ...(hasMempool ? (['mempool'] as const) : [])] as const;
     while (!signal.aborted) {
       try {
-        if (this.#cursor === undefined) {
+        let from = this.#cursor;
+        if (from === undefined) {
           const loaded = await client.get('/v1/network', { signal });
           const { network, sink, blueScore, timestamp } = loaded;
-          this.#cursor = sink;
+          from = sink;
+          this.#moveTo(sink);
           this.#sink = { network, sink, blueScore, timestamp };
           // The pages load their data after this, so that no event is missing between both.
           this.#send({ type: 'begin', sink: this.#sink, loaded });
         }
-        for await (const step of client.subscribe({ events, addresses, from: this.#cursor, signal })) {
+        for await (const step of client.subscribe({ events, addresses, from, signal })) {
           if (signal.aborted) return;
-          this.#cursor = step.cursor ?? this.#cursor;
+          this.#moveTo(step.cursor ?? this.#cursor);
           this.#receive(step.events);
         }
       } catch (error) {
@@ -135,8 +153,9 @@ export class StreamHub {
           this.#refuse(refusal, apiKey, addresses);
           return;
         }
-        this.#setLost(true);
         this.#restart();
+        if (error instanceof OutdatedError) continue;
+        this.#setLost(true);
       }
       await new Promise((resolve) => setTimeout(resolve, RETRY_MS));
     }
@@ -159,6 +178,8 @@ export class StreamHub {
 
   /** The client connects again without a word, so failures are noticed here. */
   async #fetch(request: Request, signal: AbortSignal): Promise<Response> {
+    if (this.#cursor !== undefined && Date.now() - this.#movedAt > MOST_MISSED_MS)
+      throw new OutdatedError(409, 'Too much has happened since the cursor');
     try {
       const response = await globalThis.fetch(request);
       if (!signal.aborted) this.#setLost(!response.ok && !FINAL.has(response.status));
@@ -188,8 +209,9 @@ export class StreamHub {
     this.#send({ type: 'events', events });
   }
 
+  /** Hidden pages are welcomed when they are shown again. */
   #send(message: FromHub): void {
-    for (const { send, refused } of this.#pages) if (refused === undefined) send(message);
+    for (const { send } of this.#listServed()) send(message);
   }
 }
 

@@ -55,8 +55,8 @@ const beginning = new Promise<void>((resolve) => {
 });
 
 /**
- * The resources that the stream loaded when it began, by the key of the resource: pages need not
- * load it again.
+ * The resources that the stream loaded when it began, by the key of the resource, until the chain
+ * changes: pages need not load it again.
  */
 export const loadedByStream = new Map<string, unknown>();
 
@@ -90,7 +90,10 @@ function receive(message: FromHub): void {
   }
   for (const { event, data } of message.events) {
     if (event === 'mempool') mempool.value = applyMempoolChange(mempool.value, data);
-    if (event === 'chain') setSink(data.added.at(-1));
+    if (event === 'chain') {
+      setSink(data.added.at(-1));
+      loadedByStream.clear();
+    }
     for (const listener of listeners) {
       if (event === 'chain') listener.onChain?.(data);
       else if (event === 'block') listener.onBlock?.(data);
