@@ -51,6 +51,7 @@ function formatTicks(ticks: readonly number[], stepMs: number): string[] {
 export function Chart({ title, times, values, format, isStepped = false, heightPx = 180 }: ChartProps) {
   const frame = useRef<HTMLDivElement>(null);
   const [pointed, setPointed] = useState<number>();
+  const [isMissing, setMissing] = useState(false);
   const current = theme.value;
 
   useEffect(() => {
@@ -100,7 +101,8 @@ export function Chart({ title, times, values, format, isStepped = false, heightP
       );
       observer.observe(element);
     };
-    void draw();
+    // After an upgrade, the server has other files than those that this page was built with.
+    draw().catch(() => setMissing(true));
     return () => {
       isCurrent = false;
       observer.disconnect();
@@ -128,6 +130,7 @@ export function Chart({ title, times, values, format, isStepped = false, heightP
         style={{ height: `${heightPx}px` }}
       >
         {times.length === 0 && <p class="empty">No data in this time.</p>}
+        {isMissing && <p class="empty">The chart could not be loaded. Reload the page.</p>}
       </div>
       <p class="zone">Times: {ZONE}</p>
     </figure>

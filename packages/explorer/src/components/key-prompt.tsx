@@ -1,6 +1,6 @@
 /** Asks for an API key where the API serves no requests without one. */
 import { useState } from 'preact/hooks';
-import { useKey } from '../state/api.ts';
+import { describeError, useKey } from '../state/api.ts';
 import { readForm } from './form.ts';
 import { Page } from './page.tsx';
 
@@ -13,7 +13,7 @@ export function KeyPrompt() {
     setChecking(true);
     setError(undefined);
     useKey(key).catch((reason: unknown) => {
-      setError(reason instanceof Error ? reason.message : String(reason));
+      setError(describeError(reason));
       setChecking(false);
     });
   };

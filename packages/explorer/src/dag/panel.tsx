@@ -8,6 +8,7 @@ import { Load } from '../components/page.tsx';
 import { isTyping } from '../components/form.ts';
 import { AddressLink, BlockBadge, HashLink, Time } from '../components/values.tsx';
 import { formatCount } from '../format.ts';
+import { describeError } from '../state/api.ts';
 import { now } from '../state/clock.ts';
 import { useResource } from '../state/resource.ts';
 import { DagModel, type Vertex } from './model.ts';
@@ -118,7 +119,7 @@ export function LiveDag() {
         {!isLoaded && error !== undefined && (
           <div class="notice" role="alert">
             <strong>The DAG could not be loaded.</strong>
-            <p>{error.message}</p>
+            <p>{describeError(error)}</p>
             <button type="button" onClick={reload}>
               Try again
             </button>

@@ -26,15 +26,19 @@ let client = clientFor(apiKey.value);
 
 /** Calls the API. @throws ApiError; after a 401, the page asks for a key */
 export async function request<Data>(call: (client: Client) => Promise<Data>): Promise<Data> {
+  const current = client;
   try {
-    return await call(client);
+    return await call(current);
   } catch (error) {
-    if (error instanceof ApiError && error.status === 401) needsKey.value = true;
-    // Browsers throw a TypeError without a useful message if there is no response.
-    if (error instanceof TypeError) throw new Error('The server does not respond.', { cause: error });
-    throw error;
+    // Another key may have been entered meanwhile.
+    if (error instanceof ApiError && error.status === 401 && client === current) needsKey.value = true;
+    throw explain(error);
   }
 }
+
+/** Browsers throw a TypeError without a useful message if there is no response. */
+const explain = (error: unknown): unknown =>
+  error instanceof TypeError ? new Error('The server does not respond.', { cause: error }) : error;
 
 /**
  * Returns what the API said, with the fields that it refused, and the request that its log
@@ -52,7 +56,7 @@ export function describeError(error: unknown): string {
 /** Uses a key if the API accepts it. @throws ApiError otherwise */
 export async function useKey(key: string): Promise<void> {
   const withKey = clientFor(key);
-  await withKey.get('/v1/rpc/getCurrentNetwork');
+  await withKey.get('/v1/rpc/getCurrentNetwork').catch((error: unknown) => Promise.reject(explain(error)));
   try {
     sessionStorage.setItem(STORED, key);
   } catch {
@@ -71,4 +75,6 @@ export function forgetKey(): void {
   }
   client = clientFor(undefined);
   apiKey.value = undefined;
+  // Maybe the API serves requests without one.
+  needsKey.value = false;
 }

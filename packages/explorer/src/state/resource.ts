@@ -9,6 +9,7 @@ import { apiKey, request } from './api.ts';
 
 export interface Resource<Data> {
   data: Data | undefined;
+  /** Why the last load failed. Data of an earlier one is kept. */
   error: Error | undefined;
   /**
    * Loads the data again, and drops the result of a load that is in flight. Does nothing before the
@@ -97,7 +98,7 @@ export function useResource<Data>(
         if (isGone) cache.delete(key);
         setState((old) => {
           const shown = old?.key === key ? old.data : (cache.get(key) as Data | undefined);
-          return shown !== undefined && !isGone ? { key, data: shown } : { key, error: failure };
+          return shown !== undefined && !isGone ? { key, data: shown, error: failure } : { key, error: failure };
         });
       } finally {
         if (isCurrent) {
@@ -126,12 +127,18 @@ export function useResource<Data>(
   useEffect(() => {
     if (!isLost && hasFailed) reload();
     if (!isLost || refreshMs === undefined) return undefined;
-    const interval = setInterval(refresh, Math.max(refreshMs, REFRESH_WITHOUT_STREAM_MS));
-    return () => clearInterval(interval);
+    return everyWhileVisible(refresh, Math.max(refreshMs, REFRESH_WITHOUT_STREAM_MS));
   }, [isLost]);
 
   const data = current === undefined ? (cache.get(key) as Data | undefined) : current.data;
   return { data, error: current?.error, reload, refresh };
+}
+
+function everyWhileVisible(run: () => void, everyMs: number): () => void {
+  const timer = setInterval(() => {
+    if (document.visibilityState === 'visible') run();
+  }, everyMs);
+  return () => clearInterval(timer);
 }
 
 /**
@@ -146,11 +153,7 @@ export function usePolled<Data>(
   const resource = useResource(key, load);
   const { refresh } = resource;
   useEffect(() => {
-    if (everyMs === undefined) return undefined;
-    const timer = setInterval(() => {
-      if (document.visibilityState === 'visible') refresh();
-    }, everyMs);
-    return () => clearInterval(timer);
+    return everyMs === undefined ? undefined : everyWhileVisible(refresh, everyMs);
   }, [everyMs, refresh]);
   return resource;
 }
