@@ -148,7 +148,19 @@ interface LoadProps<Data> {
 }
 
 export function Load<Data>({ resource: { data, error, reload }, rows = 6, notFound, children }: LoadProps<Data>) {
-  if (data !== undefined) return <>{children(data)}</>;
+  if (data !== undefined) {
+    return (
+      <>
+        {/* The header tells of a server that does not respond. */}
+        {error instanceof ApiError && (
+          <p class="notice" role="alert">
+            This may be out of date: {describeError(error)}
+          </p>
+        )}
+        {children(data)}
+      </>
+    );
+  }
   if (error === undefined) return <Skeleton rows={rows} />;
   const isMissing = error instanceof ApiError && (error.status === 404 || error.status === 400);
   if (isMissing && notFound !== undefined) {
@@ -217,12 +229,18 @@ export function Pager({ metadata, first: firstItem, last: lastItem, labels = ['N
   const hasPrevious = after !== undefined || (before !== undefined && metadata.hasMore);
   if (!hasNext && !hasPrevious) return null;
   return (
-    <nav class="pager" aria-label="Pages">
+    <nav class="pager" aria-label="Pages" onClick={showTop}>
       {hasPrevious && <a href={href({ after: undefined, before: undefined })}>First</a>}
       {hasPrevious && first !== undefined && <a href={href({ after: undefined, before: first })}>← {labels[0]}</a>}
       {hasNext && last !== undefined && <a href={href({ after: last, before: undefined })}>{labels[1]} →</a>}
     </nav>
   );
+}
+
+/** Other pages of a listing are read from their top. */
+export function showTop({ target, currentTarget, ctrlKey, metaKey, shiftKey }: MouseEvent): void {
+  if (target === currentTarget || ctrlKey || metaKey || shiftKey) return;
+  (currentTarget as Element).closest('.card')?.scrollIntoView();
 }
 
 /**
@@ -240,25 +258,26 @@ export function NewerButton({ isShown, onClick }: { isShown: boolean; onClick: (
 interface TabsProps {
   label: string;
   parameter: string;
+  /** Other parameters of the page that a choice removes: the positions of listings by default. */
+  clears?: readonly string[];
   tabs: readonly (readonly [name: string, title: string])[];
   current: string;
   /** Whether the first one needs no parameter; true by default. */
   hasDefault?: boolean;
 }
 
+const POSITIONS = ['after', 'before'];
+
 /** Choices that are part of the address of the page. */
-export function Tabs({ label, parameter, tabs, current, hasDefault = true }: TabsProps) {
+export function Tabs({ label, parameter, clears = POSITIONS, tabs, current, hasDefault = true }: TabsProps) {
   const href = useHref();
+  const cleared = Object.fromEntries(clears.map((name) => [name, undefined]));
   return (
     <nav class="tabs" aria-label={label}>
       {tabs.map(([name, title], index) => (
         <a
           key={name}
-          href={href({
-            [parameter]: hasDefault && index === 0 ? undefined : name,
-            after: undefined,
-            before: undefined,
-          })}
+          href={href({ ...cleared, [parameter]: hasDefault && index === 0 ? undefined : name })}
           aria-current={name === current ? 'page' : undefined}
         >
           {title}

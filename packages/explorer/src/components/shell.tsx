@@ -95,17 +95,24 @@ function ThemeButton() {
 }
 
 export function Shell({ children }: { children: ComponentChildren }) {
-  const { path } = useLocation();
+  const { path, url } = useLocation();
   const [, first = ''] = path.split('/');
   const section = first === 'programs' ? '/templates' : `/${first}`;
   const main = useRef<HTMLElement>(null);
   const shownPath = useRef(path);
+  const shownUrl = useRef(url);
   // Before the next key, which may already lead elsewhere.
   useLayoutEffect(() => {
     // The keyboard and screen readers continue at the new page instead of at a link that is gone.
     if (shownPath.current !== path && !isTyping(document.activeElement)) main.current?.focus({ preventScroll: true });
     shownPath.current = path;
   }, [path]);
+  useEffect(() => {
+    // A link to another page of a listing, or a form of filters, is gone by now.
+    const isLost = document.activeElement === document.body;
+    if (shownUrl.current !== url && isLost) main.current?.focus({ preventScroll: true });
+    shownUrl.current = url;
+  }, [url]);
   return (
     <>
       <a class="skip" href="#main">

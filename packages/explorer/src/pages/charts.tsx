@@ -139,6 +139,7 @@ export function ChartsPage() {
           <Tabs
             label="Time range"
             parameter="range"
+            clears={['from', 'to']}
             tabs={ranges}
             current={from === undefined && to === undefined ? range : ''}
           />

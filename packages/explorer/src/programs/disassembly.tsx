@@ -4,7 +4,7 @@
 import { type Instruction, instructions, pushesOf, shapeOf } from '@kasgres/programs/script';
 import { useLocation } from 'preact-iso';
 import { useMemo } from 'preact/hooks';
-import { Card, Tabs, useHref } from '../components/page.tsx';
+import { Card, showTop, Tabs, useHref } from '../components/page.tsx';
 import { formatCount } from '../format.ts';
 import { useResource } from '../state/resource.ts';
 import { entriesOf, varyingPushes } from './differences.ts';
@@ -53,7 +53,10 @@ export function DisassemblyCard({ hash, bytes, template }: DisassemblyProps) {
   const from = Math.min(Math.max(0, Math.floor(Number(query['from'] ?? 0)) || 0), Math.max(0, shown.length - 1));
   const end = from + PAGE;
   return (
-    <Card title="Instructions" aside={<Tabs label="Instructions" parameter="show" tabs={VIEWS} current={view} />}>
+    <Card
+      title="Instructions"
+      aside={<Tabs label="Instructions" parameter="show" clears={['from']} tabs={VIEWS} current={view} />}
+    >
       <p class="muted">
         {formatCount(rows.length)} {rows.length === 1 ? 'instruction' : 'instructions'}.{' '}
         {malformedAt !== undefined
@@ -118,7 +121,7 @@ function Pages({ from, end, count }: { from: number; end: number; count: number 
   const hrefOf = (to: number): string => href({ from: to <= 0 ? undefined : String(to) });
   if (count <= PAGE) return null;
   return (
-    <nav class="pager" aria-label="Pages">
+    <nav class="pager" aria-label="Pages" onClick={showTop}>
       {from > 0 && <a href={hrefOf(from - PAGE)}>← Previous</a>}
       {end < count && <a href={hrefOf(end)}>Next →</a>}
     </nav>
