@@ -77,12 +77,13 @@ export function Sides({ transaction, tags, limit = Number.POSITIVE_INFINITY, own
   useEffect(() => {
     if (hasLinks && location.hash !== '') document.getElementById(location.hash.slice(1))?.scrollIntoView();
   }, [transaction.transactionId]);
-  const ownClass = (address: string | null): string | undefined =>
-    address !== null && address === own ? 'own' : undefined;
+  const ownClass = (address: string | null): string => (address !== null && address === own ? 'own' : '');
+  // Browsers match :target only when they load the document.
+  const target = hasLinks ? location.hash.slice(1) : '';
   const more = (count: number) =>
     count > limit && (
       <li class="muted">
-        <a href={`/transactions/${outputs[0]?.transactionId ?? ''}`}>{formatCount(count - limit)} more</a>
+        <a href={`/transactions/${transaction.transactionId}`}>{formatCount(count - limit)} more</a>
       </li>
     );
   return (
@@ -131,7 +132,11 @@ export function Sides({ transaction, tags, limit = Number.POSITIVE_INFINITY, own
       </span>
       <ol aria-label="Outputs">
         {outputs.slice(0, limit).map(({ index, scriptPublicKeyAddress, amount, spentBy, isSpent, ...output }) => (
-          <li key={index} id={hasLinks ? outputId(index) : undefined} class={ownClass(scriptPublicKeyAddress)}>
+          <li
+            key={index}
+            id={hasLinks ? outputId(index) : undefined}
+            class={outputId(index) === target ? 'target' : ownClass(scriptPublicKeyAddress)}
+          >
             {hasLinks && <span class="mono muted outpoint">{index}</span>}
             <AddressLink address={scriptPublicKeyAddress} tag={tags[scriptPublicKeyAddress ?? '']} />
             <CovenantBadge {...output} />
