@@ -7,7 +7,7 @@ import { createRequire } from 'node:module';
 import { setTimeout } from 'node:timers/promises';
 import type { AxeResults } from 'axe-core';
 import { upsertTags } from '@kasgres/database';
-import type { Browser, BrowserContext, Page } from 'playwright-core';
+import type { Browser, BrowserContext, Page, Route } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { type Client, createClient, type ResponseBody } from '../support/client.ts';
 import { type Harness, openHarness } from '../api/harness.ts';
@@ -552,6 +552,98 @@ describe.skipIf(!hasChromium)('the explorer', () => {
     await page.close();
     // The browser itself tells of responses that are errors.
     expect(complaints.splice(0).filter((text) => !/status of 40[04]/.test(text))).toEqual([]);
+  });
+
+  test('a block says of its transactions when the chain accepts them', async () => {
+    let isMerged = false;
+    await page.route(`**/v1/blocks/${ids.block}{?,/transactions?}*`, async (route) => {
+      const response = await route.fetch();
+      const body = (await response.json()) as { block?: object; transactions?: object[] };
+      if (!isMerged) {
+        Object.assign(body.block ?? {}, { mergingBlockHash: null });
+        for (const one of body.transactions ?? []) Object.assign(one, { isAccepted: false });
+      }
+      await route.fulfill({ response, json: body });
+    });
+    await expectPage(`/blocks/${ids.block}`, /coinbase\s+pays nothing/);
+    await page.getByText('Live', { exact: true }).waitFor();
+    isMerged = true;
+    await growChain();
+    await page.locator('.transactions').getByText('accepted', { exact: true }).first().waitFor();
+    await page.unrouteAll({ behavior: 'ignoreErrors' });
+  });
+
+  test('another page of a listing is shown from its top, and takes the focus', async () => {
+    await open('/transactions');
+    await page.getByRole('link', { name: /^Older/ }).click();
+    await page.waitForURL(/after=/);
+    await page.locator('.transactions > li').first().waitFor();
+    expect(await page.evaluate('scrollY')).toBeLessThan(200);
+    await expect.poll(() => page.evaluate('document.activeElement.id')).toBe('main');
+  });
+
+  test('a range of the charts replaces one that was entered', async () => {
+    await expectPage(CHARTS, /Transactions per second/);
+    await page.getByRole('link', { name: '1 week' }).click();
+    await page.waitForURL((url) => url.searchParams.get('range') === '168' && !url.searchParams.has('from'));
+  });
+
+  test('a chart that the server no longer has says so', async () => {
+    await page.route('**/assets/uPlot*', (route) => route.abort());
+    await open(CHARTS);
+    await page.getByText('The chart could not be loaded. Reload the page.').first().waitFor();
+    expect(complaints.splice(0).every((text) => /ERR_FAILED/.test(text))).toBe(true);
+  });
+
+  test('an output that an input leads to is in view, and marked', async () => {
+    await openContext({ viewport: { width: 360, height: 400 } });
+    await expectPage(`/transactions/${ids.transaction}`, /Inputs and outputs/);
+    const href = await page.locator('a.outpoint').first().getAttribute('href');
+    await page.locator('a.outpoint').first().click();
+    const output = page.locator(`.sides li.target[id=${href?.split('#')[1]}]`);
+    await output.waitFor();
+    const header = await page.locator('header.top').boundingBox();
+    const headerEnd = (header?.y ?? 0) + (header?.height ?? 0);
+    await expect.poll(async () => (await output.boundingBox())?.y).toBeGreaterThanOrEqual(headerEnd);
+  });
+
+  test('a page that cannot be refreshed says why, and keeps what it shows', async () => {
+    await expectPage(`/blocks/${ids.block}`, /Confirmations/);
+    await page.getByText('Live', { exact: true }).waitFor();
+    const message = 'The database is busy.';
+    const away = (route: Route) => route.fulfill({ status: 503, json: { statusCode: 503, message } });
+    await page.route(`**/v1/blocks/${ids.block}?*`, away);
+    await growChain();
+    await page.getByText(`This may be out of date: ${message}`).waitFor({ timeout: 15_000 });
+    await page.getByText('Confirmations').waitFor();
+    await page.unrouteAll({ behavior: 'ignoreErrors' });
+    await growChain();
+    await expect.poll(() => page.getByText(message).count(), { timeout: 15_000 }).toBe(0);
+    // The browser itself tells of responses that are errors.
+    expect(complaints.splice(0).every((text) => /status of 503/.test(text))).toBe(true);
+  });
+
+  test('a balance is that of the transactions beside it, also if one comes meanwhile', async () => {
+    let reads = 0;
+    await page.route('**/v1/rpc/getBalanceByAddress/*', async (route) => {
+      reads += 1;
+      const response = await route.fetch();
+      const { balance } = (await response.json()) as { balance: string };
+      await route.fulfill({ response, json: { balance: reads === 1 ? `${balance}1` : balance } });
+    });
+    await expectPage(`/addresses/${ids.address}?interval=recent`, /Balance, KAS/);
+    expect(requested.filter((url) => /\/transactions\?.*limit=100/.test(url))).toHaveLength(3);
+    expect(reads).toBe(3);
+  });
+
+  test('a key that the API does not know can be forgotten', async () => {
+    await open('/');
+    await page.evaluate("sessionStorage.setItem('kasgres-key', 'kdp_wrong')");
+    await page.goto(`${harness.api.url}/blocks`);
+    await page.getByText('API key needed').waitFor();
+    await page.getByRole('button', { name: 'Forget the API key' }).click();
+    await page.locator('tbody a').first().waitFor();
+    expect(complaints.splice(0).every((text) => /status of 401/.test(text))).toBe(true);
   });
 
   test('genesis has no reward that is yet to come', async () => {

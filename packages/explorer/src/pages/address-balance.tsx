@@ -22,14 +22,27 @@ interface Point {
 }
 
 const RECENT_TRANSACTIONS = 100;
+const RECENT_ATTEMPTS = 3;
 const DAY_MS = 86_400_000;
 
-/** Computes the balances after the latest transactions, from the current one backwards. */
-async function readRecent(client: Client, address: string, current: string): Promise<Point[]> {
+/**
+ * Computes the balances after the latest transactions, from the current one backwards. Another
+ * transaction may come between the reading of both, which are read again then.
+ */
+async function readRecent(
+  client: Client,
+  address: string,
+  current: string,
+  attempts = RECENT_ATTEMPTS,
+): Promise<Point[]> {
   const query = { limit: RECENT_TRANSACTIONS, accepted_only: true };
   const { transactions } = await client.get('/v1/addresses/{address}/transactions', {
     params: { path: { address }, query },
   });
+  const { balance: after } = await client.get('/v1/rpc/getBalanceByAddress/{address}', {
+    params: { path: { address } },
+  });
+  if (after !== current && attempts > 1) return readRecent(client, address, after, attempts - 1);
   let balance = BigInt(current);
   const points = transactions.map(({ blockTime, balanceChange }) => {
     const point = { timestamp: blockTime, balance: String(balance) };

@@ -1,8 +1,18 @@
 import type { Schema } from '@kasgres/client';
 import { useLocation } from 'preact-iso';
+import { useEffect } from 'preact/hooks';
 import { Card, Facts, Load, Page, Pager, Tabs, useCursor } from '../components/page.tsx';
 import { TransactionList } from '../components/transfers.tsx';
-import { Amount, BlockBadge, CopyButton, HashLink, NamedAddress, PlainHash, Time } from '../components/values.tsx';
+import {
+  Amount,
+  BlockBadge,
+  ChainText,
+  CopyButton,
+  HashLink,
+  NamedAddress,
+  PlainHash,
+  Time,
+} from '../components/values.tsx';
 import { formatCompact, formatCount, formatTime, shortHash } from '../format.ts';
 import { DagAround } from '../dag/panel.tsx';
 import { useResource } from '../state/resource.ts';
@@ -64,7 +74,14 @@ function Overview({ block }: { block: Details }) {
           <Facts
             facts={[
               ['Miner', <NamedAddress {...miner} />],
-              ['Extra data', miner.extraText ?? <span class="mono">{miner.extraData}</span>],
+              [
+                'Extra data',
+                miner.extraText === null ? (
+                  <span class="mono">{miner.extraData}</span>
+                ) : (
+                  <ChainText text={miner.extraText} />
+                ),
+              ],
               ['Subsidy', <Reward sompi={block.subsidy} />],
               ['Fees', <Reward sompi={block.fees} />],
               ['From red blocks', <Reward sompi={block.redReward} />],
@@ -108,15 +125,22 @@ function Header({ block: { header, verboseData } }: { block: Details }) {
   );
 }
 
-function Transactions({ hash }: { hash: string }) {
+function Transactions({ block: { hash, isChainBlock, mergingBlockHash } }: { block: Details }) {
   const { query } = useLocation();
   const cursor = useCursor();
   const relation = query['show'] === 'accepted' ? 'accepted' : 'contained';
   const parameters = { limit: 20, relation, include: 'tags', ...cursor } as const;
+  /** The chain accepts transactions of a block when it merges the block. */
+  const state = `${isChainBlock} ${mergingBlockHash}`;
   const transactions = useResource(`transactions of ${hash} ${JSON.stringify(parameters)}`, async (client) => ({
+    state,
     ...(await client.get('/v1/blocks/{hash}/transactions', { params: { path: { hash }, query: parameters } })),
     loadedAt: Date.now(),
   }));
+  const { data, refresh } = transactions;
+  useEffect(() => {
+    if (data !== undefined && data.state !== state) refresh();
+  }, [data, state]);
   return (
     <Card
       title="Transactions"
@@ -180,7 +204,7 @@ export function BlockPage({ hash }: { hash: string }) {
           <>
             <DagAround hash={hash} />
             <Overview block={details} />
-            <Transactions hash={hash} />
+            <Transactions block={details} />
             <Header block={details} />
           </>
         )}
