@@ -13,6 +13,9 @@ import { HOSTILE_TEXT, IDS, OPERATIONS, respondWithCovenants, SHOWN_TEXT } from 
 
 const axeSource = await readFile(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 
+/** A double does not hold it. */
+const LONG_NUMBER = '12345678901234567891';
+
 describe.skipIf(!hasChromium)('the explorer', () => {
   let harness: Harness;
   let browser: Browser;
@@ -243,7 +246,7 @@ describe.skipIf(!hasChromium)('the explorer', () => {
         ],
         protocols: OPERATIONS,
         payload: `0x${Buffer.from('{"a":1}').toString('hex')}`,
-        decodedPayload: { text: '{"a":1}', json: { a: HOSTILE_TEXT } },
+        decodedPayload: { text: '{"a":1}', json: { a: HOSTILE_TEXT, amount: 'LONG' } },
       });
       for (const output of body.transaction.outputs) {
         Object.assign(output, {
@@ -251,7 +254,7 @@ describe.skipIf(!hasChromium)('the explorer', () => {
           covenantEvent: 'genesis',
         });
       }
-      await route.fulfill({ response, json: body });
+      await route.fulfill({ response, body: JSON.stringify(body).replace('"LONG"', LONG_NUMBER) });
     });
     await expectPage(
       `/transactions/${transactionId}`,
@@ -267,6 +270,7 @@ describe.skipIf(!hasChromium)('the explorer', () => {
     ])
       expect(await main.locator(`a[href="${path}"]`).count(), path).toBeGreaterThan(0);
     expect((await main.innerText()).split(SHOWN_TEXT).length).toBeGreaterThan(4);
+    expect(await main.innerText()).toContain(`"amount": ${LONG_NUMBER}`);
     expect(await main.innerText()).not.toMatch(/[\u202e\u200b]/);
   });
 
@@ -277,6 +281,32 @@ describe.skipIf(!hasChromium)('the explorer', () => {
     await expectPage(`/transactions/${transactionId}`, /Protocols[\s\S]*Programs[\s\S]*ordinary program/);
     expect(await page.locator('main a[href^="/programs/"], main a[href^="/templates/"]').count()).toBe(0);
     expect(requested.filter((url) => url.includes('/v1/templates/'))).toEqual([]);
+  });
+
+  test('a transaction that is not accepted has no links to programs that only it reveals', async () => {
+    const { json } = await harness.api.get('/v1/transactions?limit=1');
+    const [found] = json['transactions'] as { transactionId: string }[];
+    const { transactionId = '' } = found ?? {};
+    await page.route(`**/v1/transactions/${transactionId}?*`, async (route) => {
+      const response = await route.fetch();
+      const body = (await response.json()) as { transaction: object };
+      const previousOutput = { transactionId, index: 0, amount: '1', scriptPublicKeyAddress: null };
+      // A program of OpTxInputIndex.
+      const input = { index: 0, transactionId, signatureScript: '01b9', sequence: '0', sigOpCount: 0, previousOutput };
+      const programs = [{ hash: 'ab'.repeat(32), template: 'cd'.repeat(32) }];
+      const inputs = programs.map((program) => ({ ...input, program }));
+      Object.assign(body.transaction, { inputs, isAccepted: false, acceptingBlockHash: null });
+      await route.fulfill({ response, json: body });
+    });
+    await expectPage(`/transactions/${transactionId}`, /Programs[\s\S]*abababab…ababab[\s\S]*not indexed/);
+    expect(await page.locator('main a[href^="/programs/"], main a[href^="/templates/"]').count()).toBe(0);
+  });
+
+  test('instructions of another kind are shown from the first one', async () => {
+    await useCovenantChain();
+    await expectPage(`/programs/${IDS.program}?from=5`, /Instructions/);
+    await page.getByRole('link', { name: 'Pushes', exact: true }).click();
+    await page.waitForURL((url) => !url.searchParams.has('from'));
   });
 
   test('charts of protocols begin with the second interval that is over', async () => {

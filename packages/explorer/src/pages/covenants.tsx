@@ -142,12 +142,7 @@ export function CovenantsPage() {
       aside={
         <div class="row">
           {view !== 'events' && (
-            <a
-              class="button"
-              aria-pressed={isLiveOnly}
-              role="button"
-              href={href({ ...reset, live: isLiveOnly ? undefined : 'true' })}
-            >
+            <a class="button" href={href({ ...reset, live: isLiveOnly ? undefined : 'true' })}>
               {isLiveOnly ? 'Show ended ones, too' : 'Show live ones only'}
             </a>
           )}

@@ -1,4 +1,4 @@
-import { ApiError, type Schema } from '@kasgres/client';
+import { ApiError, type ResponseBody, type Schema } from '@kasgres/client';
 import { useState } from 'preact/hooks';
 import { Card, Facts, Load, Page } from '../components/page.tsx';
 import { confirmationsOf, isCoinbase, Sides, type Transaction } from '../components/transfers.tsx';
@@ -13,6 +13,7 @@ import {
 } from '../components/values.tsx';
 import { formatCount, formatRate, formatTime, shortHash, textOfHex } from '../format.ts';
 import { Json, ProgramsCard, ProtocolsCard } from '../programs/transaction-uses.tsx';
+import { readExact } from '../state/exact-json.ts';
 import { type Resource, useResource } from '../state/resource.ts';
 import { outputSum } from './transactions.tsx';
 
@@ -42,15 +43,16 @@ function useTransaction(transactionId: string): Resource<Found> {
       const path = { transactionId };
       try {
         const query = { include: 'tags,programs', include_payload: true } as const;
-        const { transaction, tags = {} } = await client.get('/v1/transactions/{transactionId}', {
-          params: { path, query },
-        });
+        const { transaction, tags = {} } = await readExact<ResponseBody<'get', '/v1/transactions/{transactionId}'>>(
+          client.http.GET('/v1/transactions/{transactionId}', { params: { path, query }, parseAs: 'text' }),
+        );
         return { transaction, tags, isPending: false, loadedAt: Date.now() };
       } catch (error) {
         if (!isNotFound(error)) throw error;
         const query = { include: 'programs', include_payload: true } as const;
-        const { transaction } = await client
-          .get('/v1/mempool/{transactionId}', { params: { path, query } })
+        const { transaction } = await readExact<ResponseBody<'get', '/v1/mempool/{transactionId}'>>(
+          client.http.GET('/v1/mempool/{transactionId}', { params: { path, query }, parseAs: 'text' }),
+        )
           // The error of the index tells more than that of the mempool.
           .catch((reason: unknown) => Promise.reject(isNotFound(reason) ? error : reason));
         return { transaction, tags: {}, isPending: true, loadedAt: Date.now() };
@@ -306,7 +308,7 @@ export function TransactionPage({ transactionId }: { transactionId: string }) {
               <Sides transaction={transaction} tags={tags} hasLinks />
             </Card>
             <ProtocolsCard protocols={transaction.protocols ?? []} />
-            <ProgramsCard inputs={transaction.inputs} />
+            <ProgramsCard inputs={transaction.inputs} isAccepted={transaction.isAccepted} />
             <Scripts transaction={transaction} />
           </>
         )}

@@ -83,25 +83,26 @@ function hasUses({ signatureScript, previousOutput: { scriptPublicKey } }: Trans
 /**
  * Returns a function that tells whether the index keeps a program; undefined until that is known.
  * Beside those with certain opcodes, it keeps those of covenants. Others, such as those of multiple
- * signatures and of inscriptions, have no page.
+ * signatures and of inscriptions, have no page, nor have those that only transactions reveal which
+ * are not accepted.
  */
-function useKept(inputs: Transaction['inputs']): (hash: string) => boolean | undefined {
+function useKept(inputs: Transaction['inputs'], isAccepted: boolean): (hash: string) => boolean | undefined {
   const [used, others] = useMemo(() => {
     const hashesOf = (some: Transaction['inputs']) => new Set(some.flatMap(({ program }) => program?.hash ?? []));
-    const certain = hashesOf(inputs.filter(hasUses));
+    const certain = hashesOf(isAccepted ? inputs.filter(hasUses) : []);
     return [certain, [...hashesOf(inputs)].filter((hash) => !certain.has(hash))];
-  }, [inputs]);
-  const { data } = useResource(`kept of ${others.join()}`, async () => {
+  }, [inputs, isAccepted]);
+  const { data } = useResource(`kept of ${others.join()} ${isAccepted}`, async () => {
     const areKept = await Promise.all(others.map(isKept));
     return new Set(others.filter((_, index) => areKept[index]));
   });
   return (hash) => used.has(hash) || data?.has(hash);
 }
 
-export function ProgramsCard({ inputs }: Pick<Transaction, 'inputs'>) {
+export function ProgramsCard({ inputs, isAccepted }: Pick<Transaction, 'inputs' | 'isAccepted'>) {
   const revealing = useMemo(() => inputs.filter(({ program }) => program != null), [inputs]);
   const shown = useMemo(() => revealing.slice(0, MOST_PROGRAMS), [revealing]);
-  const kept = useKept(shown);
+  const kept = useKept(shown, isAccepted);
   if (shown.length === 0) return null;
   return (
     <Card title="Programs">
@@ -123,7 +124,7 @@ export function ProgramsCard({ inputs }: Pick<Transaction, 'inputs'>) {
             cell: ({ hash, template }) => {
               const isIndexed = kept(hash);
               if (isIndexed === undefined) return null;
-              if (!isIndexed) return <span class="muted">ordinary program</span>;
+              if (!isIndexed) return <span class="muted">{isAccepted ? 'ordinary program' : 'not indexed'}</span>;
               return template === null ? <span class="muted">none</span> : <TemplateLink template={template} />;
             },
           },
