@@ -24,7 +24,13 @@ test('amounts have eight decimals in columns, and no trailing zeros in text', ()
 
 test('an entered amount becomes sompi', () => {
   expect([parseKas('1.5'), parseKas('0,00000001'), parseKas(' 7 ')]).toEqual(['150000000', '1', '700000000']);
-  expect(['', '1.', '-1', '1e3', '0.123456789'].map(parseKas)).toEqual(Array.from({ length: 5 }));
+  expect(['1,5', '0,125', '1,500', '1,234,567.5'].map(parseKas)).toEqual([
+    '150000000',
+    '12500000',
+    '150000000000',
+    '123456750000000',
+  ]);
+  expect(['', '1.', '-1', '1e3', '0.123456789', '1,23,456'].map(parseKas)).toEqual(Array.from({ length: 6 }));
 });
 
 test('hash rates have a unit', () => {

@@ -31,9 +31,17 @@ export function formatKas(sompi: string | bigint): string {
 /** Returns an amount in KAS as a number, for charts. */
 export const toKas = (sompi: string): number => Number(sompi) / Number(SOMPI_PER_KAS);
 
-/** Parses an amount in KAS to sompi; undefined if it is no such amount. */
+/** An amount as pages show it. */
+const WITH_SEPARATORS = /^[1-9]\d{0,2}(?:,\d{3})+(?:\.\d+)?$/;
+
+/**
+ * Parses an amount in KAS to sompi; undefined if it is no such amount. A comma is a decimal point
+ * where it cannot separate thousands.
+ */
 export function parseKas(text: string): string | undefined {
-  const [, kas, fraction = ''] = /^(\d{1,11})(?:[.,](\d{1,8}))?$/.exec(text.trim()) ?? [];
+  const trimmed = text.trim();
+  const plain = WITH_SEPARATORS.test(trimmed) ? trimmed.replaceAll(',', '') : trimmed;
+  const [, kas, fraction = ''] = /^(\d{1,11})(?:[.,](\d{1,8}))?$/.exec(plain) ?? [];
   return kas === undefined ? undefined : String(BigInt(kas) * SOMPI_PER_KAS + BigInt(fraction.padEnd(8, '0')));
 }
 

@@ -9,8 +9,11 @@ export async function copyText(text: string): Promise<void> {
   }
   const area = document.createElement('textarea');
   area.value = text;
+  const focused = document.activeElement;
   document.body.append(area);
+  area.focus({ preventScroll: true });
   area.select();
   document.execCommand('copy');
   area.remove();
+  if (focused instanceof HTMLElement) focused.focus({ preventScroll: true });
 }

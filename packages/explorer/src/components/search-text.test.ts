@@ -8,6 +8,7 @@ test('it finds what the page shows shortened', () => {
   for (const text of ['kaspasim:qz2222…222222', 'kaspasim:qz2222', 'qz2222', 'KASPASIM:QZ2222...2222'])
     expect([text, matchShortened(text, PATHS)]).toEqual([text, [PATHS[0]]]);
   expect(matchShortened('abcdef12…123456', PATHS)).toEqual([PATHS[1]]);
+  expect(matchShortened('abcdef12…123456:3', PATHS)).toEqual([PATHS[1]]);
   const covenant = `/covenants/c0ffee00${'1'.repeat(50)}abcdef`;
   expect(matchShortened('c0ffee00…abcdef', [...PATHS, covenant, `/lanes/c0ffee00`])).toEqual([covenant]);
   for (const text of ['kaspasim:qz2222…3', 'kaspasim:', 'ab', 'abcdef12…a/b', 'tags'])

@@ -43,7 +43,13 @@ export const SHORTENED: Readonly<Record<string, string>> = {
  * `kaspa:qz1234…abcdef` means.
  */
 export function matchShortened(text: string, paths: readonly string[]): string[] {
-  const [start = '', end = ''] = text.trim().toLowerCase().replace('...', '…').split('…');
+  // The number of an output leads to its transaction.
+  const [start = '', end = ''] = text
+    .trim()
+    .toLowerCase()
+    .replace('...', '…')
+    .replace(/(?<=….*):\d+$/, '')
+    .split('…');
   if (!/^[a-z0-9:]+$/.test(start) || !/^[a-z0-9]*$/.test(end)) return [];
   const own = start.replace(/^kaspa(?:test|sim|dev)?:/, '');
   if (own.length < MIN_LENGTH) return [];

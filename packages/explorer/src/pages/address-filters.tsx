@@ -64,7 +64,7 @@ export function AddressFilters({ address }: { address: string }) {
         <input
           name="min"
           inputMode="decimal"
-          pattern="\d{1,11}([.,]\d{1,8})?"
+          pattern="\d{1,11}([.,]\d{1,8})?|[1-9]\d{0,2}(,\d{3})+(\.\d{1,8})?"
           title="An amount in KAS with at most eight decimals"
           size={8}
           placeholder="0"

@@ -42,7 +42,11 @@ export function TagsPage() {
                 ]}
                 rows={rows}
                 keyOf={({ address }) => address}
-                empty="No addresses have names. Import some with `kasgres tags`."
+                empty={
+                  label === undefined
+                    ? 'No addresses have names. Import some with `kasgres tags`.'
+                    : 'No addresses have this label.'
+                }
               />
               <Pager
                 metadata={metadata}
