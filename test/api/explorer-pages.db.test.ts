@@ -98,6 +98,7 @@ test('paths of other explorers lead to the page', async () => {
     [`/tx/${ids.transaction}/`, `/transactions/${ids.transaction}`],
     [`/transactions/${ids.transaction}/?a=b/`, `/transactions/${ids.transaction}?a=b/`],
     ['/tags/%2F%2Fevil.example/', '/tags/%2F%2Fevil.example'],
+    [`/blocks/0x${ids.block.toUpperCase()}?show=accepted`, `/blocks/${ids.block}?show=accepted`],
   ]) {
     const response = await open(path as string);
     expect([path, response.status, response.headers.get('location')]).toEqual([path, 301, page]);

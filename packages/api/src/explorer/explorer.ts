@@ -80,6 +80,8 @@ export const explorerRoutes: FastifyPluginAsync<ExplorerOptions> = async (app, {
   const text = String(document.contents.get('identity'));
   for (const path of PAGES) {
     app.get(path, async (request, reply) => {
+      const [asked, shown] = [pathOf(request), withPlainHash(pathOf(request))];
+      if (shown !== asked) return redirect(request, reply, shown);
       const found = await readPage?.(request);
       if (found === undefined) return sendDocument(request, reply, document);
       if (found === MISSING) return sendDocument(request, reply.code(404), document);
@@ -101,6 +103,13 @@ export const explorerRoutes: FastifyPluginAsync<ExplorerOptions> = async (app, {
     }
   }
 };
+
+/** The API takes hashes with `0x` and in upper case; pages compare them. */
+const withPlainHash = (path: string): string =>
+  path.replace(
+    /^(\/(?:blocks|transactions|covenants|programs|templates|lanes)\/)(?:0x)?([0-9a-f]{64}|[0-9a-f]{8})$/i,
+    (_, page: string, hash: string) => page + hash.toLowerCase(),
+  );
 
 /** @param path of the page, which gets the query of the request */
 const redirect = (request: FastifyRequest, reply: FastifyReply, path: string): FastifyReply =>
