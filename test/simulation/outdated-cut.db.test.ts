@@ -14,6 +14,7 @@ import {
   stageNextBootstrap,
 } from '@kasgres/indexer/testing';
 import { type Outpoint, toHex } from '@kasgres/kaspa';
+import { backfillInscriptions } from '@kasgres/state';
 import { expect, test } from 'vitest';
 import { HostileMiner } from '../node/load/hostile-miner.ts';
 import { atRest, expectInvariants, freshDatabase, type Harness, onTestEnd, SEED } from '../support/harness.ts';
@@ -31,6 +32,7 @@ const COPIES = 20;
 /** So many that the index keeps who spends the output. */
 const SPENDERS = 5;
 const FEE = 1_000_000n;
+const EARLIER_DECODERS = 0;
 
 /** The output may be unspent. */
 const firstOutputOf = ({ transactionId }: DagTransaction): Outpoint => ({ transactionId, index: 0 });
@@ -187,6 +189,19 @@ async function readsBeside(kept: number, { remover, cut, prepared }: Preparation
   return read;
 }
 
+/** Decodes inscriptions again. @returns whether that is complete */
+async function decodeAgain({ pool }: Harness['database']): Promise<boolean> {
+  const client = await pool.connect();
+  try {
+    await client.query(`set lock_timeout = '10s'`);
+    while (await backfillInscriptions(client));
+    const { rows } = await client.query<{ version: number }>('select version from inscription_decoders');
+    return rows[0]?.version !== EARLIER_DECODERS;
+  } finally {
+    client.release(true);
+  }
+}
+
 const spend = (transaction: DagTransaction, payload: number): DagTransaction =>
   pay(firstOutputOf(transaction), 1n, payload);
 const resign = (transaction: DagTransaction): DagTransaction =>
@@ -218,6 +233,8 @@ test('a cut keeps the old transactions that blocks carry again after its prepara
   );
   const preparation = await prepare(harness);
   const { remover, prepared } = preparation;
+  await database.pool.query('update inscription_decoders set version = $1', [EARLIER_DECODERS]);
+  expect(await decodeAgain(database)).toBe(false);
   for (const [round, transaction] of removed.slice(0, 6).entries()) {
     const again = removed[round + 6] as DagTransaction;
     await follow(
@@ -254,6 +271,7 @@ test('a cut keeps the old transactions that blocks carry again after its prepara
   await forgetContested(remover);
   expect(await listContested(harness)).toEqual(contested.filter(Boolean));
   await follow(removed.slice(0, 20));
+  expect(await decodeAgain(database)).toBe(true);
   await expectInvariants(database.pool, node);
   const whole = await freshDatabase();
   const indexer = startIndexing(simulatedDag, whole.url);

@@ -18,7 +18,7 @@ export {
   type SpentOutput,
 } from './state-changes.ts';
 export { CandidateTransactions } from './first-catch-up/candidate-transactions.ts';
-export { backfillInscriptions } from './inscriptions/rebuild.ts';
+export { backfillInscriptions, holdBackfill } from './inscriptions/rebuild.ts';
 export { columnsOf, isStandby, pagesByKey, type Queryable } from './queryable.ts';
 export {
   applyState,

@@ -8,6 +8,7 @@
  * checkpoint change, all in the same transaction.
  */
 import type { Network } from '@kasgres/kaspa';
+import { holdBackfill } from '@kasgres/state';
 import type { ClientBase } from 'pg';
 import { firstKeyOf } from '../apply/generations.ts';
 import type { CutPoint } from './cut-point.ts';
@@ -52,6 +53,7 @@ export async function prepareCut(
   cut: CutPoint,
   { finalityDepth }: Pick<Network, 'finalityDepth'>,
 ): Promise<PreparedCut> {
+  await holdBackfill(client);
   await client.query(`set local work_mem = '${WORK_MEMORY}'`);
   const unchecked = await readUnchecked(client);
   const bound = firstKeyOf(cut.generation);

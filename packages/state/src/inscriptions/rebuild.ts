@@ -38,6 +38,17 @@ async function* ofAll(client: ClientBase): AsyncGenerator<Inscribed[]> {
   for await (const range of ranges(client)) yield await readRange(client, range);
 }
 
+/** Key of the advisory lock: "kasgresd" in ASCII. */
+const LOCK_KEY = 0x6b61736772657364n;
+
+/**
+ * Keeps `backfillInscriptions` out until the transaction ends, which removes transactions: it would
+ * wait for their inscriptions with the checkpoint locked, or decode them again.
+ */
+export async function holdBackfill(client: ClientBase): Promise<void> {
+  await client.query('select pg_advisory_xact_lock($1)', [LOCK_KEY]);
+}
+
 /**
  * Decodes the next transactions again if the rows are of other decoders than this version has, in
  * one transaction that locks the checkpoint. Rows of batches, which come meanwhile, are of this
@@ -55,6 +66,8 @@ export async function backfillInscriptions(client: ClientBase): Promise<boolean>
       'select version, transaction_id::float8 as after from inscription_decoders',
     );
     if (rows[0]?.version === DECODERS_VERSION) return false;
+    const lock = await client.query<{ taken: boolean }>('select pg_try_advisory_xact_lock($1) as taken', [LOCK_KEY]);
+    if (lock.rows[0]?.taken !== true) return false;
     const after = rows[0]?.after ?? -1;
     const end = await findRangeEnd(client, after);
     if (end !== undefined) await decodeAgain(client, { after, last: end });
