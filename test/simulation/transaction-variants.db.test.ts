@@ -15,11 +15,11 @@ import {
   withDerived,
   withOtherSignatures,
 } from '@kasgres/devnet';
-import { toHex } from '@kasgres/kaspa';
+import { blake2b256, toHex } from '@kasgres/kaspa';
 import { type AnyOp, type NodeClient, NodeRpcError } from '@kasgres/node';
 import { sleep } from '@kasgres/runtime';
 import { expect, test } from 'vitest';
-import { blockOn, payment, scriptOf, siblings } from '@kasgres/devnet/testing';
+import { blockOn, FEE, payment, scriptOf, siblings } from '@kasgres/devnet/testing';
 import { onTestEnd, atRest, expectRight, indexFromScratch, createHarness, type Harness } from '../support/harness.ts';
 import { PARAMS, startIndexing, type SimulatedDag } from '../support/simulated-dag.ts';
 
@@ -114,6 +114,55 @@ test('a node that cannot tell is asked ever less often, and the index resolves t
   expect(requests.count).toBe(1);
   await expectRight(harness);
 });
+
+const PROGRAM = Uint8Array.of(0xb9, 0x75, 0x51);
+const PROGRAM_HASH = blake2b256(PROGRAM);
+const SCRIPT_HASH = { version: 0, script: Buffer.from(`aa20${toHex(PROGRAM_HASH)}87`, 'hex') };
+
+test('a variant that becomes known late may be the first in its chain block to reveal a program', async () => {
+  const requests = new VariantRequests();
+  const harness = await createHarness('first reveal', requests.plan, undefined, HONEST);
+  const { simulatedDag, database, node } = harness;
+  const { node: simulated } = simulatedDag;
+  const indexer = startIndexing(simulatedDag, database.url);
+  onTestEnd(() => indexer.stop());
+  const [first, second] = payProgram(simulatedDag).map((entry) => {
+    const outputs = [{ amount: Number(entry.amount) - FEE, scriptPublicKey: scriptOf(4) }];
+    const utxos = [{ entry, redeemScript: PROGRAM }];
+    return withDerived(buildTransaction({ version: 0, utxos, outputs, payload: new Uint8Array(0) }));
+  }) as [DagTransaction, DagTransaction];
+  requests.fault = { kind: 'error', message: 'The address is invalid' };
+  const variant = withDerived(withOtherSignatures(first, { broken: false }));
+  for (const block of siblings(simulated, [[first], [variant, second]])) simulated.receive(block);
+  simulated.receive(blockOn(simulated));
+  await atRest(database, node, indexer);
+  expect(await countAmbiguous(harness)).toEqual({ ids: 1, unresolved: 1 });
+
+  requests.fault = undefined;
+  while ((await countAmbiguous(harness)).unresolved > 0) {
+    simulated.receive(blockOn(simulated));
+    await atRest(database, node, indexer);
+  }
+  const { rows } = await database.pool.query('select transaction_id, spend_count from kaspa.programs where hash = $1', [
+    toHex(PROGRAM_HASH),
+  ]);
+  expect(rows).toEqual([{ transaction_id: toHex(first.transactionId), spend_count: 2n }]);
+  await expectRight(harness);
+});
+
+/** Pays two outputs to the hash of the program. Returns these. */
+function payProgram(simulatedDag: SimulatedDag): UtxoEntry[] {
+  const { node } = simulatedDag;
+  const [entry] = matureUtxos(simulatedDag);
+  if (entry === undefined) throw new Error('no coinbase is mature');
+  const output = { amount: Math.floor((Number(entry.amount) - FEE) / 2), scriptPublicKey: SCRIPT_HASH };
+  const utxos = [{ entry, redeemScript: undefined }];
+  const outputs = [output, output];
+  const split = withDerived(buildTransaction({ version: 0, utxos, outputs, payload: new Uint8Array(0) }));
+  node.receive(blockOn(node, { payments: [split] }));
+  node.receive(blockOn(node));
+  return node.consensus.utxos.utxosOf(SCRIPT_HASH);
+}
 
 test('a slow node does not keep the index from the tip', async () => {
   const requests = new VariantRequests();

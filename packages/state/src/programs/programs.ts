@@ -14,6 +14,7 @@ import { Reveals } from '../reveals/reveals.ts';
 import { MarkedSpends } from '../utxos/marked-spends.ts';
 import { countSpends, type HourDelta, hourDeltas, ProgramChanges, type SeenProgram } from './program-changes.ts';
 import type { ProgramSpend } from './program-spend.ts';
+import { joinPositions } from './rebuild.ts';
 import { verifyPrograms } from './verify.ts';
 
 export const programs: DerivedState = {
@@ -107,20 +108,38 @@ async function removePrograms(client: ClientBase, hashes: readonly Hash[]): Prom
   });
 }
 
-/** A variant that became known late may reveal a program before what was the first. */
+/**
+ * A variant that became known late may reveal a program before what was the first. After a gap, the
+ * transaction of that may have been accepted again: then its program has an earlier time.
+ */
 async function moveFirst(client: ClientBase, seen: readonly SeenProgram[], { settled }: Reveals): Promise<void> {
   if (settled.length === 0 || seen.length === 0) return;
   const { hashes, transactions, indexes, times, areBare } = columnsOfPlaces(seen);
   await client.query(
-    `update programs p set transaction_id = seen.transaction_id, index = seen.index,
-      first_seen = seen.first_seen, is_bare = seen.is_bare
-       from unnest($1::bytea[], $2::bigint[], $3::integer[], $4::bigint[],
-         $5::boolean[], $6::bigint[])
-            seen (hash, transaction_id, index, first_seen, is_bare, chain_index),
-            transactions t
-      where p.hash = seen.hash and t.id = p.transaction_id
-        and t.accepting_index > seen.chain_index`,
-    [hashes, transactions, indexes, times, areBare, seen.map(({ first }) => first.chainBlock.index)],
+    `with seen as (
+       select * from unnest($1::bytea[], $2::bigint[], $3::integer[], $4::bigint[], $5::boolean[],
+         $6::bigint[], $7::integer[])
+         seen (hash, transaction_id, index, first_seen, is_bare, chain_index, position)),
+     later as materialized (
+       select p.hash, t.id as transaction_id, t.accepting_index as chain_index
+         from seen join programs p using (hash) join transactions t on t.id = p.transaction_id
+        where t.accepting_index >= seen.chain_index and p.first_seen >= seen.first_seen)
+     update programs p set transaction_id = seen.transaction_id, index = seen.index,
+       first_seen = seen.first_seen, is_bare = seen.is_bare
+       from seen join (
+         select later.hash, chain_index, accepted.position
+           from later ${joinPositions('later')}) known using (hash)
+      where p.hash = seen.hash
+        and (known.chain_index, known.position) > (seen.chain_index, seen.position)`,
+    [
+      hashes,
+      transactions,
+      indexes,
+      times,
+      areBare,
+      seen.map(({ first }) => first.chainBlock.index),
+      seen.map(({ first }) => first.position),
+    ],
   );
 }
 
