@@ -371,7 +371,7 @@ test('it finds covenants, programs, templates, names, ticks and lanes', async ()
 
 /** A program of a size that the simulation does not make, in the place of one that it has. */
 test('it charges bytes and instructions by their size', async () => {
-  const [{ hash } = { hash: '' }] = kept();
+  let [{ hash } = { hash: '' }] = kept();
   const costOf = async (query: string) => {
     const { headers } = await harness.api.get(`/v1/programs/${hash}${query}`);
     return headers.get('x-request-cost-ru');
@@ -379,12 +379,38 @@ test('it charges bytes and instructions by their size', async () => {
   expect(await costOf('')).toBe('0.1');
   expect(await costOf('?include=bytes')).toBe('0.1');
   const { pool } = harness.database;
+  const bytes = Buffer.alloc(100_000, 0x61);
   await pool.query(
-    `update transaction_inputs i set signature_script = '\\x4ea0860100'::bytea || decode(repeat('61', 100000), 'hex')
+    `update transaction_inputs i set signature_script = '\\x4ea0860100'::bytea || $2
      from programs p where p.hash = $1 and i.transaction_id = p.transaction_id
        and i.index = p.index`,
-    [Buffer.from(hash, 'hex')],
+    [Buffer.from(hash, 'hex'), bytes],
   );
+  await pool.query('update programs set hash = $2 where hash = $1', [
+    Buffer.from(hash, 'hex'),
+    Buffer.from(blake2b256(bytes)),
+  ]);
+  hash = toHex(blake2b256(bytes));
   expect(await costOf('?include=bytes')).toBe('0.4');
   expect(await costOf('?include=bytes,disassembly&limit=1000')).toBe('0.5');
+});
+
+test('it shows no bytes of a transaction of which retention forgot the accepted variant, unless they have the hash', async () => {
+  const [changed, ...others] = kept();
+  const { hash, transactionId, input, bytes } = others.find((reveal) => reveal.hash !== changed?.hash) as Revealed;
+  const { pool } = harness.database;
+  await pool.query(
+    `update transactions set accepting_index = null, accepted_variant = null where transaction_id = decode($1, 'hex')`,
+    [transactionId],
+  );
+  const shown = async (): Promise<unknown> =>
+    (await read('/v1/programs/{hash}', { hash }, { include: 'bytes,disassembly' }))['program'];
+  expect(await shown()).toMatchObject({ bytes: toHex(bytes), disassembly: {} });
+  // A variant that was never accepted may reveal any program.
+  await pool.query(
+    `update transaction_inputs set signature_script = signature_script || '\\x51' where index = $1
+      and transaction_id = (select id from transactions where transaction_id = decode($2, 'hex'))`,
+    [input, transactionId],
+  );
+  expect(await shown()).toMatchObject({ hash, firstRevealed: { transactionId }, bytes: null, disassembly: null });
 });

@@ -1,5 +1,5 @@
 /** GET /v1/programs/{hash}: a program, with its bytes and instructions if they are asked for. */
-import { fromHex, toHex } from '@kasgres/kaspa';
+import { blake2b256, fromHex, toHex } from '@kasgres/kaspa';
 import { disassemble, type Instruction, shapeOf, USES } from '@kasgres/programs';
 import {
   hashInput,
@@ -108,10 +108,14 @@ function disassemblyOf(bytes: Uint8Array, page: { offset: number; limit: number 
   };
 }
 
-/** A node has checked the hash of the last push. */
-function bytesOf({ bareScript, signatureScript }: Selected): Uint8Array | undefined {
+/**
+ * After retention it is no longer known in which variant a transaction was accepted that blocks
+ * carry again, and the program of another one has another hash.
+ */
+function bytesOf({ hash, bareScript, signatureScript }: Selected): Uint8Array | undefined {
   if (typeof bareScript === 'string') return fromHex(bareScript);
-  return typeof signatureScript === 'string' ? shapeOf(fromHex(signatureScript)).lastPush : undefined;
+  const bytes = typeof signatureScript === 'string' ? shapeOf(fromHex(signatureScript)).lastPush : undefined;
+  return bytes !== undefined && toHex(blake2b256(bytes)) === hash ? bytes : undefined;
 }
 
 export const getProgram = statementRoute(
