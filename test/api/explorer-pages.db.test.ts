@@ -124,6 +124,7 @@ test('a search takes what pages show', async () => {
   ])
     expect([q, (await find(q))[0]]).toMatchObject([q, { type: 'address', id: ids.address }]);
   expect((await find(`https://kas.fyi/transaction/${ids.transaction}`))[0]).toMatchObject({ id: ids.transaction });
+  expect((await find(`${ids.transaction}:1`))[0]).toMatchObject({ type: 'transaction', id: ids.transaction });
   expect((await find(`https://kaspa.stream/blocks/${ids.block}`))[0]).toMatchObject({ type: 'block', id: ids.block });
   expect(best).toMatchObject({ type: 'block' });
   const { rows } = await harness.database.pool.query<{ score: string; hash: string }>(

@@ -83,8 +83,11 @@ function decodePart(part: string): string {
 const withoutSeparators = (q: string): string =>
   /^\d{1,3}(?:([,.'’_ \u00a0\u202f])\d{3})(?:\1\d{3})*$/.test(q) ? q.replaceAll(/\D/g, '') : q;
 
+/** An output is found by its transaction. */
+const withoutIndex = (q: string): string => q.replace(/^((?:0x)?[0-9a-f]{64}):\d+$/i, '$1');
+
 export function meaningsOf(network: Network, text: string): Meanings {
-  const q = withoutSeparators(fromUrl(text));
+  const q = withoutIndex(withoutSeparators(fromUrl(text)));
   const digits = q.replace(/^0x/i, '').toLowerCase();
   const isHex = /^[0-9a-f]*$/.test(digits);
   const isPrefix = isHex && digits.length >= MIN_PREFIX_DIGITS && digits.length < HASH_DIGITS;
