@@ -246,6 +246,31 @@ test('blocks are found by blue score, also by the next one above or below', asyn
   });
 });
 
+test('transactions of a block have the fields of later versions, as the node has them', async () => {
+  const { rows } = await harness.database.pool.query<{ hash: string }>(
+    `select encode(b.hash, 'hex') as hash from transaction_outputs o
+       join block_transactions c on c.transaction_id = o.transaction_id
+       join blocks b on b.id = c.block_id
+     where o.covenant_id is not null limit 1`,
+  );
+  const [{ hash }] = rows as [{ hash: string }];
+  const { block } = await harness.node.call('getBlock', { hash, includeTransactions: true });
+  const { transactions } = (await get(`/blocks/${hash}`)) as unknown as {
+    transactions: {
+      version: number;
+      inputs: { computeBudget: number | null }[];
+      outputs: { covenant: object | null }[];
+    }[];
+  };
+  const covenants = transactions.map(({ outputs }) => outputs.map(({ covenant }) => covenant));
+  expect(block?.transactions.map(({ outputs }) => outputs.map(({ covenant }) => covenant ?? null))).toMatchObject(
+    covenants,
+  );
+  expect(covenants.flat()).toContain(null);
+  for (const { version, inputs } of transactions)
+    for (const { computeBudget } of inputs) expect(computeBudget === null).toBe(version === 0);
+});
+
 interface ChainBlock {
   hash: string;
   blue_score: number;

@@ -40,6 +40,21 @@ test('inputs and outputs have the fields of later transaction versions', async (
   }
 });
 
+test('inputs name the covenant of the UTXO that they spend', async () => {
+  const { rows } = await harness.database.pool.query<{ id: string; covenants: (string | null)[] }>(
+    `select transaction_id as id, array_agg(covenant_id order by index) as covenants
+     from kaspa.inputs where is_accepted group by transaction_id having count(covenant_id) > 0 limit 5`,
+  );
+  expect(rows).toHaveLength(5);
+  for (const { id, covenants } of rows)
+    for (const resolve of ['no', 'light', 'full']) {
+      const { inputs } = (await get(`/transactions/${id}?resolve_previous_outpoints=${resolve}`)) as unknown as {
+        inputs: { covenant_id: string | null }[];
+      };
+      expect(inputs.map((input) => input.covenant_id)).toEqual(covenants);
+    }
+});
+
 test('transactions have snake_case fields, and spent outputs if they are asked for', async () => {
   const { rows } = await harness.database.pool.query<{ id: string; is_coinbase: boolean }>(
     `(select encode(transaction_id, 'hex') as id, true as is_coinbase from transactions where subnetwork_id = 1 limit 1)

@@ -115,6 +115,20 @@ describe('an index that begins at a pruning point', () => {
     }
   });
 
+  test('names the covenant of a pre-bootstrap UTXO that an input spends', async () => {
+    const { rows } = await index.pool.query<{ id: string; covenants: (string | null)[] }>(
+      `select i.transaction_id as id, array_agg(i.covenant_id order by i.index) as covenants
+       from kaspa.inputs i left join bootstrap_utxos u
+         on u.transaction_id = i.previous_transaction_key and u.index = i.previous_index
+       where i.is_accepted group by i.transaction_id having count(u.covenant_id) > 0 limit 5`,
+    );
+    expect(rows.length).toBeGreaterThan(0);
+    for (const { id, covenants } of rows) {
+      const { json } = await index.harness.api.get(`/rest/transactions/${id}`);
+      expect((json['inputs'] as { covenant_id: string | null }[]).map((input) => input.covenant_id)).toEqual(covenants);
+    }
+  });
+
   test('treats a pre-bootstrap transaction with a UTXO as accepted, with confirmations since the bootstrap block', async () => {
     const [since = ''] = index.acceptedBy(START + 5, START + 6);
     const [spent = ''] = spentBefore;

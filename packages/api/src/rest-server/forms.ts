@@ -4,7 +4,7 @@
  */
 import { type BlockJson, type TransactionJson } from '@kasgres/reads';
 import { exactNumber } from '../http/exact-integers.ts';
-import type { RestTransactionJson } from '../resources/transactions/rest/schemas.ts';
+import type { RestInputJson, RestTransactionJson } from '../resources/transactions/rest/schemas.ts';
 
 export type Resolve = 'no' | 'light' | 'full';
 
@@ -42,7 +42,7 @@ export function toTransaction(transaction: TimedTransaction, { inputs, outputs, 
   };
 }
 
-function toInput(input: RestTransactionJson['inputs'][number], resolve: Resolve) {
+function toInput(input: TimedTransaction['inputs'][number], resolve: Resolve) {
   const { previousOutput: previous } = input;
   const isResolved = resolve !== 'no' && previous.amount !== null;
   return {
@@ -67,6 +67,7 @@ function toInput(input: RestTransactionJson['inputs'][number], resolve: Resolve)
     // Version 1 has budgets instead of counts.
     sig_op_count: input.computeBudget === undefined ? String(input.sigOpCount) : null,
     compute_budget: input.computeBudget ?? null,
+    covenant_id: input.spentCovenantId,
   };
 }
 
@@ -132,14 +133,19 @@ export function toBlock(block: BlockJson) {
 
 const toContained = (transaction: TransactionJson) => ({
   ...transaction,
-  inputs: transaction.inputs.map((input) => ({ ...input, sequence: exact(input.sequence) })),
-  outputs: transaction.outputs.map(({ value, scriptPublicKey, verboseData }) => ({
+  inputs: transaction.inputs.map((input) => ({
+    ...input,
+    sequence: exact(input.sequence),
+    computeBudget: input.computeBudget ?? null,
+  })),
+  outputs: transaction.outputs.map(({ value, scriptPublicKey, verboseData, covenant }) => ({
     amount: exact(value),
     scriptPublicKey: {
       version: Number.parseInt(scriptPublicKey.slice(0, 4), 16),
       scriptPublicKey: scriptPublicKey.slice(4),
     },
     verboseData: verboseData ?? { scriptPublicKeyType: 'nonstandard', scriptPublicKeyAddress: null },
+    covenant: covenant ?? null,
   })),
   lockTime: exact(transaction.lockTime),
   gas: exact(transaction.gas),
@@ -152,7 +158,11 @@ const toContained = (transaction: TransactionJson) => ({
   },
 });
 
-export type TimedTransaction = RestTransactionJson & {
+export type TimedTransaction = Omit<RestTransactionJson, 'inputs'> & {
   /** Unix milliseconds. */
   acceptingBlockTime: number | null;
+  inputs: (RestInputJson & {
+    /** The covenant of the UTXO that it spends. */
+    spentCovenantId: string | null;
+  })[];
 };

@@ -14,8 +14,9 @@ const isWithin = sql<true>`'true'::json`;
 export const timedTransactions = (items: RawBuilder<unknown>): RawBuilder<TimedTransaction[]> =>
   restTransactions<Pick<TimedTransaction, 'acceptingBlockTime'>>(items, {
     includePayload: true,
+    withSpentCovenants: true,
     more: { acceptingBlockTime: sql`accepting.timestamp` },
-  });
+  }).$castTo<TimedTransaction[]>();
 
 /**
  * Selects the transactions with these ids in the given order, without unknown ones. The first

@@ -32,6 +32,8 @@ interface Options {
   includePayload?: boolean;
   /** Whether it selects what `include=programs` needs (programs.ts). */
   withPrograms?: boolean;
+  /** Whether inputs have the covenant of the UTXO that they spend (rest-server/forms.ts). */
+  withSpentCovenants?: boolean;
 }
 
 const variant = sql<number | null>`transactions.accepted_variant`;
@@ -45,7 +47,19 @@ const previousOutput = (
 ): RawBuilder<PreviousOutput> =>
   jsonObject<PreviousOutput>({ transactionId: input.previousTransactionId, index: input.previousIndex, ...utxo });
 
-const inputsWith = (withPrograms: boolean) =>
+/** Few outputs have a covenant, and an index of their own. */
+const spentCovenant = sql<string | null>`
+  case when not ${utxoExists} then null
+    when previous.id is null then (
+      select encode(older.covenant_id, 'hex') from bootstrap_utxos older
+      where older.transaction_id = input.previous_transaction_id
+        and older.index = input.previous_index)
+    else (
+      select encode(created.covenant_id, 'hex') from transaction_outputs created
+      where created.transaction_id = input.previous_transaction_id
+        and created.index = input.previous_index and created.covenant_id is not null) end`;
+
+const inputsWith = ({ withPrograms = false, withSpentCovenants = false }: Options) =>
   jsonArray(
     jsonObject<RestInputJson>({
       transactionId,
@@ -55,6 +69,7 @@ const inputsWith = (withPrograms: boolean) =>
       sigOpCount: input.sigOpCount,
       computeBudget: input.computeBudget,
       ...(withPrograms && { spentScriptVersion: sql`script.version` }),
+      ...(withSpentCovenants && { spentCovenantId: spentCovenant }),
       previousOutput: sql<PreviousOutput>`case when ${utxoExists} then ${previousOutput({
         amount: text('input.amount'),
         scriptPublicKey: hex('script.script'),
@@ -101,7 +116,7 @@ const covenantEvents = sql`
 
 const covenantEvent = sql<RestOutputJson['covenantEvent'] & string>`events.kinds ->> encode(output.covenant_id, 'hex')`;
 
-const outputsWith = (withPrograms: boolean) =>
+const outputsWith = ({ withPrograms = false }: Options) =>
   jsonArray(
     jsonObject<RestOutputJson>({
       transactionId,
@@ -134,7 +149,7 @@ const confirmations: RawBuilder<number> = sql`
   case when ${isAccepted()}
     then ${sinkBlueScore} - coalesce(accepting.blue_score, bootstrap_blue_score()) else 0 end`;
 
-const fields = ({ includePayload = false, withPrograms = false }: Options): JsonFields<RestTransactionJson> => ({
+const fields = (options: Options): JsonFields<RestTransactionJson> => ({
   transactionId,
   version: transaction.version,
   blockTime: sql`containing."blockTime"`,
@@ -145,15 +160,15 @@ const fields = ({ includePayload = false, withPrograms = false }: Options): Json
   fee,
   lockTime: transaction.lockTime,
   gas: transaction.gas,
-  ...(includePayload && { payload: transactionPayload }),
+  ...(options.includePayload && { payload: transactionPayload }),
   blockHashes: sql`containing."blockHashes"`,
   blockCount: sql`containing."blockCount"`,
   isAccepted: isAccepted(),
   acceptingBlockHash: hexOrNull('accepting.hash'),
   acceptingBlockBlueScore: textOrNull('accepting.blue_score'),
   confirmations,
-  inputs: inputsWith(withPrograms),
-  outputs: outputsWith(withPrograms),
+  inputs: inputsWith(options),
+  outputs: outputsWith(options),
 });
 
 export const joinAccepting = sql`left join chain_blocks accepting on accepting.index = transactions.accepting_index`;
