@@ -146,6 +146,13 @@ describe('an index that begins at a pruning point', () => {
         .map((transactionId) => ({ transactionId, isAccepted: true, acceptingBlockHash: null, confirmations })),
       { transactionId: spent, isAccepted: false, acceptingBlockHash: null, confirmations: 0 },
     ]);
+    const rest = await index.harness.api.request('/rest/transactions/acceptance', { body: { transactionIds } });
+    expect(rest.json).toMatchObject([
+      { accepted: true, acceptingBlockHash: index.hashAt(START + 5) },
+      { accepted: true, acceptingBlockHash: null, acceptingBlueScore: null, acceptingTimestamp: null },
+      { accepted: true, acceptingBlockHash: null },
+      { accepted: false },
+    ]);
   });
 
   test('returns such a transaction if a block contains it again, in look-ups and among accepted ones', async () => {
@@ -167,6 +174,13 @@ describe('an index that begins at a pruning point', () => {
     expect((ofAddress as { transactionId: string }[]).map(({ transactionId }) => transactionId)).toContain(
       again.transactionId,
     );
+    const rest = async (acceptance: string) => {
+      const path = `/rest/addresses/${again.owner.address}/full-transactions-page?limit=500&acceptance=${acceptance}`;
+      const found = (await index.harness.api.get(path)).json as unknown as { transaction_id: string }[];
+      return found.map(({ transaction_id: id }) => id);
+    };
+    expect(await rest('accepted')).toContain(again.transactionId);
+    expect(await rest('rejected')).not.toContain(again.transactionId);
     await again.undo();
   });
 

@@ -744,6 +744,31 @@ from
                                                   else "input"."compute_budget"
                                                 end as "computeBudget",
                                                 case
+                                                  when not (
+                                                    (
+                                                      "transactions"."accepting_index" is not null
+                                                      or is_pre_bootstrap ("transactions"."id")
+                                                    )
+                                                    or previous.accepting_index is not null
+                                                    or is_pre_bootstrap (input.previous_transaction_id)
+                                                  ) then null
+                                                  when previous.id is null then (
+                                                    select encode(older.covenant_id, 'hex')
+                                                    from bootstrap_utxos older
+                                                    where
+                                                      older.transaction_id = input.previous_transaction_id
+                                                      and older.index = input.previous_index
+                                                  )
+                                                  else (
+                                                    select encode(created.covenant_id, 'hex')
+                                                    from transaction_outputs created
+                                                    where
+                                                      created.transaction_id = input.previous_transaction_id
+                                                      and created.index = input.previous_index
+                                                      and created.covenant_id is not null
+                                                  )
+                                                end as "spentCovenantId",
+                                                case
                                                   when (
                                                     (
                                                       "transactions"."accepting_index" is not null
@@ -813,6 +838,31 @@ from
                                                   when transactions.accepted_variant > 0 then (variant_input (input.transaction_id, transactions.accepted_variant, input.index))."sig_op_count"
                                                   else "input"."sig_op_count"
                                                 end as "sigOpCount",
+                                                case
+                                                  when not (
+                                                    (
+                                                      "transactions"."accepting_index" is not null
+                                                      or is_pre_bootstrap ("transactions"."id")
+                                                    )
+                                                    or previous.accepting_index is not null
+                                                    or is_pre_bootstrap (input.previous_transaction_id)
+                                                  ) then null
+                                                  when previous.id is null then (
+                                                    select encode(older.covenant_id, 'hex')
+                                                    from bootstrap_utxos older
+                                                    where
+                                                      older.transaction_id = input.previous_transaction_id
+                                                      and older.index = input.previous_index
+                                                  )
+                                                  else (
+                                                    select encode(created.covenant_id, 'hex')
+                                                    from transaction_outputs created
+                                                    where
+                                                      created.transaction_id = input.previous_transaction_id
+                                                      and created.index = input.previous_index
+                                                      and created.covenant_id is not null
+                                                  )
+                                                end as "spentCovenantId",
                                                 case
                                                   when (
                                                     (
@@ -1342,6 +1392,31 @@ from
                                               else "input"."compute_budget"
                                             end as "computeBudget",
                                             case
+                                              when not (
+                                                (
+                                                  "transactions"."accepting_index" is not null
+                                                  or is_pre_bootstrap ("transactions"."id")
+                                                )
+                                                or previous.accepting_index is not null
+                                                or is_pre_bootstrap (input.previous_transaction_id)
+                                              ) then null
+                                              when previous.id is null then (
+                                                select encode(older.covenant_id, 'hex')
+                                                from bootstrap_utxos older
+                                                where
+                                                  older.transaction_id = input.previous_transaction_id
+                                                  and older.index = input.previous_index
+                                              )
+                                              else (
+                                                select encode(created.covenant_id, 'hex')
+                                                from transaction_outputs created
+                                                where
+                                                  created.transaction_id = input.previous_transaction_id
+                                                  and created.index = input.previous_index
+                                                  and created.covenant_id is not null
+                                              )
+                                            end as "spentCovenantId",
+                                            case
                                               when (
                                                 (
                                                   "transactions"."accepting_index" is not null
@@ -1411,6 +1486,31 @@ from
                                               when transactions.accepted_variant > 0 then (variant_input (input.transaction_id, transactions.accepted_variant, input.index))."sig_op_count"
                                               else "input"."sig_op_count"
                                             end as "sigOpCount",
+                                            case
+                                              when not (
+                                                (
+                                                  "transactions"."accepting_index" is not null
+                                                  or is_pre_bootstrap ("transactions"."id")
+                                                )
+                                                or previous.accepting_index is not null
+                                                or is_pre_bootstrap (input.previous_transaction_id)
+                                              ) then null
+                                              when previous.id is null then (
+                                                select encode(older.covenant_id, 'hex')
+                                                from bootstrap_utxos older
+                                                where
+                                                  older.transaction_id = input.previous_transaction_id
+                                                  and older.index = input.previous_index
+                                              )
+                                              else (
+                                                select encode(created.covenant_id, 'hex')
+                                                from transaction_outputs created
+                                                where
+                                                  created.transaction_id = input.previous_transaction_id
+                                                  and created.index = input.previous_index
+                                                  and created.covenant_id is not null
+                                              )
+                                            end as "spentCovenantId",
                                             case
                                               when (
                                                 (
@@ -1629,6 +1729,8 @@ from
 -- listAcceptance of packages/api/src/rest-server/queries.ts
 select
   asked.id,
+  c.index is not null
+  or is_pre_bootstrap_id (asked.id) as accepted,
   encode(c.hash, 'hex') as hash,
   c.blue_score as "blueScore",
   c.timestamp
@@ -2046,6 +2148,31 @@ from
                                               else "input"."compute_budget"
                                             end as "computeBudget",
                                             case
+                                              when not (
+                                                (
+                                                  "transactions"."accepting_index" is not null
+                                                  or is_pre_bootstrap ("transactions"."id")
+                                                )
+                                                or previous.accepting_index is not null
+                                                or is_pre_bootstrap (input.previous_transaction_id)
+                                              ) then null
+                                              when previous.id is null then (
+                                                select encode(older.covenant_id, 'hex')
+                                                from bootstrap_utxos older
+                                                where
+                                                  older.transaction_id = input.previous_transaction_id
+                                                  and older.index = input.previous_index
+                                              )
+                                              else (
+                                                select encode(created.covenant_id, 'hex')
+                                                from transaction_outputs created
+                                                where
+                                                  created.transaction_id = input.previous_transaction_id
+                                                  and created.index = input.previous_index
+                                                  and created.covenant_id is not null
+                                              )
+                                            end as "spentCovenantId",
+                                            case
                                               when (
                                                 (
                                                   "transactions"."accepting_index" is not null
@@ -2115,6 +2242,31 @@ from
                                               when transactions.accepted_variant > 0 then (variant_input (input.transaction_id, transactions.accepted_variant, input.index))."sig_op_count"
                                               else "input"."sig_op_count"
                                             end as "sigOpCount",
+                                            case
+                                              when not (
+                                                (
+                                                  "transactions"."accepting_index" is not null
+                                                  or is_pre_bootstrap ("transactions"."id")
+                                                )
+                                                or previous.accepting_index is not null
+                                                or is_pre_bootstrap (input.previous_transaction_id)
+                                              ) then null
+                                              when previous.id is null then (
+                                                select encode(older.covenant_id, 'hex')
+                                                from bootstrap_utxos older
+                                                where
+                                                  older.transaction_id = input.previous_transaction_id
+                                                  and older.index = input.previous_index
+                                              )
+                                              else (
+                                                select encode(created.covenant_id, 'hex')
+                                                from transaction_outputs created
+                                                where
+                                                  created.transaction_id = input.previous_transaction_id
+                                                  and created.index = input.previous_index
+                                                  and created.covenant_id is not null
+                                              )
+                                            end as "spentCovenantId",
                                             case
                                               when (
                                                 (
@@ -2571,8 +2723,7 @@ from
       "edges" as materialized (
         select
           min(time) as oldest,
-          max(time) as newest,
-          count(*) = $5::bigint as is_full
+          max(time) as newest
         from
           (
             select time
@@ -2581,7 +2732,7 @@ from
             order by
               time desc,
               key desc
-            limit $6::bigint
+            limit $5::bigint
           ) chosen
       ),
       "page" as materialized (
@@ -2781,6 +2932,31 @@ from
                                               else "input"."compute_budget"
                                             end as "computeBudget",
                                             case
+                                              when not (
+                                                (
+                                                  "transactions"."accepting_index" is not null
+                                                  or is_pre_bootstrap ("transactions"."id")
+                                                )
+                                                or previous.accepting_index is not null
+                                                or is_pre_bootstrap (input.previous_transaction_id)
+                                              ) then null
+                                              when previous.id is null then (
+                                                select encode(older.covenant_id, 'hex')
+                                                from bootstrap_utxos older
+                                                where
+                                                  older.transaction_id = input.previous_transaction_id
+                                                  and older.index = input.previous_index
+                                              )
+                                              else (
+                                                select encode(created.covenant_id, 'hex')
+                                                from transaction_outputs created
+                                                where
+                                                  created.transaction_id = input.previous_transaction_id
+                                                  and created.index = input.previous_index
+                                                  and created.covenant_id is not null
+                                              )
+                                            end as "spentCovenantId",
+                                            case
                                               when (
                                                 (
                                                   "transactions"."accepting_index" is not null
@@ -2850,6 +3026,31 @@ from
                                               when transactions.accepted_variant > 0 then (variant_input (input.transaction_id, transactions.accepted_variant, input.index))."sig_op_count"
                                               else "input"."sig_op_count"
                                             end as "sigOpCount",
+                                            case
+                                              when not (
+                                                (
+                                                  "transactions"."accepting_index" is not null
+                                                  or is_pre_bootstrap ("transactions"."id")
+                                                )
+                                                or previous.accepting_index is not null
+                                                or is_pre_bootstrap (input.previous_transaction_id)
+                                              ) then null
+                                              when previous.id is null then (
+                                                select encode(older.covenant_id, 'hex')
+                                                from bootstrap_utxos older
+                                                where
+                                                  older.transaction_id = input.previous_transaction_id
+                                                  and older.index = input.previous_index
+                                              )
+                                              else (
+                                                select encode(created.covenant_id, 'hex')
+                                                from transaction_outputs created
+                                                where
+                                                  created.transaction_id = input.previous_transaction_id
+                                                  and created.index = input.previous_index
+                                                  and created.covenant_id is not null
+                                              )
+                                            end as "spentCovenantId",
                                             case
                                               when (
                                                 (
@@ -3170,21 +3371,15 @@ from
 --                )
 --              ) as listed (id)
 --   …
---              min(time) as oldest,
---              max(time) as newest,
---   -          count(*) = $5::bigint as is_full
---   +          count(*) = $8::bigint as is_full
---            from
---              (
 --                select time
 --                from near
 --   -            where time < 9007199254740991
---   +            where time < $9::bigint
+--   +            where time < $8::bigint
 --                order by
 --                  time desc,
 --                  key desc
---   -            limit $6::bigint
---   +            limit $10::bigint
+--   -            limit $5::bigint
+--   +            limit $9::bigint
 --              ) chosen
 --          ),
 
@@ -3254,14 +3449,14 @@ from
 --   …
 --                select time
 --                from near
---   -            where time < $9::bigint
---   +            where time > $9::bigint
+--   -            where time < $8::bigint
+--   +            where time > $8::bigint
 --                order by
 --   -              time desc,
 --   -              key desc
 --   +              time asc,
 --   +              key asc
---                limit $10::bigint
+--                limit $9::bigint
 --              ) chosen
 
 -- “history of rest-server newest yes”: acceptance=accepted
@@ -3273,7 +3468,10 @@ from
 --   +                  from transactions t
 --   +                  where
 --   +                    t.id = script_deltas.transaction_id
---   +                    and t.accepting_index is not null
+--   +                    and (
+--   +                      "t"."accepting_index" is not null
+--   +                      or is_pre_bootstrap ("t"."id")
+--   +                    )
 --   +                  offset 0
 --   +                )
 --                  order by transaction_id desc
@@ -3286,7 +3484,10 @@ from
 --   +                  from transactions t
 --   +                  where
 --   +                    t.id = script_deltas.transaction_id
---   +                    and t.accepting_index is not null
+--   +                    and (
+--   +                      "t"."accepting_index" is not null
+--   +                      or is_pre_bootstrap ("t"."id")
+--   +                    )
 --   +                  offset 0
 --   +                )
 --                  order by transaction_id desc
@@ -3299,7 +3500,10 @@ from
 --   +                            from transactions t
 --   +                            where
 --   +                              t.id = script_deltas.transaction_id
---   +                              and t.accepting_index is not null
+--   +                              and (
+--   +                                "t"."accepting_index" is not null
+--   +                                or is_pre_bootstrap ("t"."id")
+--   +                              )
 --   +                            offset 0
 --   +                          )
 --                            order by transaction_id

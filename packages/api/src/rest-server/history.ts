@@ -3,7 +3,14 @@
  * page. This time is not stored. Keys are nearly in its order, so that a page needs the times of
  * the keys around it only.
  */
-import { type AddressParameters, type ParameterOf, scriptIdOf, Statement, statementsBy } from '@kasgres/reads';
+import {
+  type AddressParameters,
+  isAccepted,
+  type ParameterOf,
+  scriptIdOf,
+  Statement,
+  statementsBy,
+} from '@kasgres/reads';
 import { type RawBuilder, sql } from 'kysely';
 import { jsonBuildObject } from 'kysely/helpers/postgres';
 import { rowsOf } from '../pages/key-page.ts';
@@ -75,7 +82,7 @@ export const historyPage = statementsBy(
     const isWanted = acceptedOnly
       ? sql`and exists (
           select from transactions t
-            where t.id = script_deltas.transaction_id and t.accepting_index is not null offset 0)`
+            where t.id = script_deltas.transaction_id and ${isAccepted('t')} offset 0)`
       : sql``;
     const keys = (condition: Value): Value => sql`
       select distinct transaction_id from script_deltas
@@ -111,8 +118,7 @@ export const historyPage = statementsBy(
               : sql`${nearestOlder} || ${nearest(newer, sql`asc`, ofNewer, newerInReach)}`,
           ),
           edges: sql`
-          select min(time) as oldest, max(time) as newest, count(*) = ${limit} as is_full
-          from (
+          select min(time) as oldest, max(time) as newest from (
             select time from near where time ${beyond} ${time} order by time ${order}, key ${order}
             limit ${limit}) chosen`,
           page: sql`

@@ -147,6 +147,7 @@ export async function listTiers(db: Db): Promise<{ tier: number; count: number; 
 
 export interface AcceptanceRow {
   id: string;
+  accepted: boolean;
   hash: string | null;
   blueScore: bigint | null;
   timestamp: bigint | null;
@@ -154,7 +155,8 @@ export interface AcceptanceRow {
 
 export async function listAcceptance(db: Db, ids: readonly string[]): Promise<AcceptanceRow[]> {
   const { rows } = await sql<AcceptanceRow>`
-    select asked.id, encode(c.hash, 'hex') as hash, c.blue_score as "blueScore", c.timestamp
+    select asked.id, c.index is not null or is_pre_bootstrap_id(asked.id) as accepted,
+      encode(c.hash, 'hex') as hash, c.blue_score as "blueScore", c.timestamp
     from unnest(${ids}::text[]) with ordinality asked (id, n)
     left join transactions t on ${hasTransactionId('t', sql`decode(asked.id, 'hex')`)}
     left join chain_blocks c on c.index = t.accepting_index

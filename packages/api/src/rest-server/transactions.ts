@@ -190,9 +190,9 @@ export const transactionRoutes: readonly RestRoute[] = [
       const ids = body.transactionIds.map((id) => Buffer.from(id).toString('hex'));
       return read(call, async ({ db }) => {
         const rows = await queries.listAcceptance(db, ids);
-        return rows.map(({ id, hash, blueScore, timestamp }) => ({
+        return rows.map(({ id, accepted, hash, blueScore, timestamp }) => ({
           transactionId: id,
-          accepted: hash !== null,
+          accepted,
           acceptingBlockHash: hash,
           acceptingBlueScore: blueScore === null ? null : Number(blueScore),
           acceptingTimestamp: timestamp === null ? null : Number(timestamp),
