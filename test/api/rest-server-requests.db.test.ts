@@ -67,6 +67,17 @@ test('it takes the last value of a repeated parameter', async () => {
   });
 });
 
+test('an empty parameter is an absent one', async () => {
+  for (const path of ['/blocks-from-bluescore?blueScore=', '/virtual-chain?blueScoreGte=', '/blocks?lowHash='])
+    expect([path, (await ask(path)).status]).toEqual([path, 400]);
+  const found = await ask('/blocks-from-bluescore?blueScore=&blueScoreGte=100&includeTransactions=');
+  expect(found).toMatchObject({ status: 200, text: (await ask('/blocks-from-bluescore?blueScoreGte=100')).text });
+  const page = `/addresses/${address}/full-transactions-page`;
+  const empty = await ask(`${page}?limit=&before=&after=&fields=&resolve_previous_outpoints=&acceptance=`);
+  expect(empty).toMatchObject({ status: 200, text: (await ask(page)).text });
+  expect((await ask(`${page}?befor=`)).status).toBe(400);
+});
+
 test('it reads flags as FastAPI does, and refuses other words', async () => {
   const { hash } = harness.simulatedDag.node.dag.chainBlocks.at(-5) as { hash: string };
   const { rows } = await harness.database.pool.query<{ id: string }>(

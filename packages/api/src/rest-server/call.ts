@@ -182,7 +182,7 @@ const FALSE = new Set(['false', '0', 'off', 'f', 'n', 'no']);
 /** Returns a flag of the query: Python sends `True`, for example. @throws HttpError 400 */
 export function flagOf({ query }: Call, name: string, fallback = false): boolean {
   const text = query[name];
-  if (text === undefined || text === '') return fallback;
+  if (text === undefined) return fallback;
   const word = text.toLowerCase();
   if (!TRUE.has(word) && !FALSE.has(word)) throw badRequest({ path: name, message: 'must be true or false' });
   return TRUE.has(word);
@@ -200,7 +200,7 @@ export function numberOf(
   { fallback = 0, minimum = 0, maximum = Number.MAX_SAFE_INTEGER }: NumberOptions = {},
 ): number {
   const text = query[name];
-  if (text === undefined || text === '') return fallback;
+  if (text === undefined) return fallback;
   const value = /^\d{1,16}$/.test(text) ? Number(text) : Number.NaN;
   if (!(value >= minimum && value <= maximum))
     throw badRequest({ path: name, message: `must be a whole number from ${minimum} to ${maximum}` });

@@ -164,7 +164,7 @@ function toHalving(call: Call, state: IndexState) {
     nextHalvingAmount: toKas(BigInt(nextReward)),
   };
   const { field } = call.query;
-  if (field === undefined || field === '') return halving;
+  if (field === undefined) return halving;
   if (!Object.hasOwn(halving, field))
     throw badRequest({ path: 'field', message: `must be one of ${Object.keys(halving).join(', ')}` });
   return plain(call, String(halving[field as keyof typeof halving]));

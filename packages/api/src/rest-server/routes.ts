@@ -32,13 +32,12 @@ const STRICT: ReadonlySet<string> = new Set([
   '/virtual-chain',
 ]);
 
-/** Takes the last value of a repeated parameter, as FastAPI does. */
+/** Takes the last value of a repeated parameter, as FastAPI does. An empty one is absent. */
 const toQuery = (query: object): Call['query'] =>
   Object.fromEntries(
-    Object.entries(query as Record<string, string | string[]>).map(([name, value]) => [
-      name,
-      Array.isArray(value) ? value.at(-1) : value,
-    ]),
+    Object.entries(query as Record<string, string | string[]>)
+      .map(([name, value]) => [name, Array.isArray(value) ? value.at(-1) : value])
+      .filter(([, value]) => value !== ''),
   );
 
 function requireKnown(path: string, query: object): void {
@@ -67,7 +66,7 @@ export const restServerRoutes: ApiPlugin = async (app, services) => {
         schema: { ...(operation.body && { body: operation.body }) },
         handler: async (request, reply) => {
           const query = toQuery(request.query as object);
-          if (STRICT.has(path)) requireKnown(path, query);
+          if (STRICT.has(path)) requireKnown(path, request.query as object);
           return handle({ services, request, reply, params: request.params as Record<string, string>, query });
         },
       });
