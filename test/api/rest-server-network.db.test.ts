@@ -323,6 +323,8 @@ test('the virtual chain has the transactions that the node says are accepted', a
   expect(found.map((one) => one.transaction_id).toSorted()).toEqual(
     pages[1]?.flatMap(({ transactions }) => transactions.map((one) => one.transaction_id)).toSorted(),
   );
+  const digits = { acceptingBlueScores: { gte: '200', lt: '300' } };
+  expect((await ask('/transactions/search', digits)).json).toEqual(found);
   expect((await ask('/transactions/search', { acceptingBlueScores: { gte: 0, lt: 101 } })).status).toBe(400);
   const [one, other] = found.filter(
     (transaction, n) => n === 0 || transaction.block_time < Number(found[0]?.block_time),

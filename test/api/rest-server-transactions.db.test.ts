@@ -93,6 +93,15 @@ test('a payment is weighed and submitted', async () => {
   for (const same of [
     bare,
     { ...form, lockTime: null, gas: null, payload: null },
+    {
+      ...form,
+      version: '0',
+      inputs: form.inputs.map(({ previousOutpoint, ...input }) => ({
+        ...input,
+        sigOpCount: String(input.sigOpCount),
+        previousOutpoint: { ...previousOutpoint, index: String(previousOutpoint.index) },
+      })),
+    },
     { ...form, id: 'ab', mass: 12, verboseData: {}, inputs: form.inputs.map((one) => ({ ...one, utxo: {} })) },
   ])
     expect(await ask('/transactions/mass', same)).toMatchObject({ status: 200, json: { compute_mass: compute } });
@@ -111,6 +120,7 @@ test('a payment is weighed and submitted', async () => {
   );
   for (const [change, path] of [
     [{ version: 'x' }, 'version'],
+    [{ version: '65536' }, 'version'],
     [{ lockTime: -1 }, 'lockTime'],
     [{ lock_time: 5 }, 'lock_time'],
     [{ Payload: 'ab' }, 'Payload'],

@@ -24,6 +24,13 @@ const NATIVE_SUBNETWORK = fromHex('00'.repeat(20));
 const optional = <T>(schema: z.ZodType<T>, value: NoInfer<T>) =>
   schema.nullish().transform((given): T => given ?? value);
 
+/** Takes digits in a text, too, as the original does and its own responses have. */
+export const digitsOr = (schema: z.ZodType<number, number>) => uint64InAnyForm.transform(Number).pipe(schema);
+
+const uint8 = digitsOr(uint8Input);
+const uint16 = digitsOr(uint16Input);
+const uint32 = digitsOr(uint32Input);
+
 /** Without case and separators, so that `lock_time` and `locktime` are known as `lockTime`. */
 const bare = (name: string): string => name.toLowerCase().replaceAll(/[^a-z0-9]/g, '');
 
@@ -54,17 +61,17 @@ function tolerant<Shape extends z.ZodRawShape>(shape: Shape) {
 }
 
 const input = tolerant({
-  previousOutpoint: tolerant({ transactionId: hashInput, index: uint32Input }),
+  previousOutpoint: tolerant({ transactionId: hashInput, index: uint32 }),
   signatureScript: hexInput,
   sequence: uint64InAnyForm,
-  sigOpCount: optional(uint8Input, 0),
-  computeBudget: optional(uint16Input, 0),
+  sigOpCount: optional(uint8, 0),
+  computeBudget: optional(uint16, 0),
 });
 
 const output = tolerant({
   amount: uint64InAnyForm,
-  scriptPublicKey: tolerant({ version: uint16Input, scriptPublicKey: hexInput }),
-  covenant: tolerant({ authorizingInput: uint16Input, covenantId: hashInput }).nullish(),
+  scriptPublicKey: tolerant({ version: uint16, scriptPublicKey: hexInput }),
+  covenant: tolerant({ authorizingInput: uint16, covenantId: hashInput }).nullish(),
 }).transform(({ amount, scriptPublicKey: { version, scriptPublicKey: script }, covenant }) => ({
   amount,
   scriptPublicKey: { version, script },
@@ -72,7 +79,7 @@ const output = tolerant({
 }));
 
 export const restServerTransaction = tolerant({
-  version: uint16Input,
+  version: uint16,
   inputs: list(input, MAX_TRANSACTION_INPUTS),
   outputs: list(output, MAX_TRANSACTION_OUTPUTS),
   lockTime: optional(uint64InAnyForm, 0n),

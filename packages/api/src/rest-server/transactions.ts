@@ -25,7 +25,7 @@ import {
 import { forEachItem, jsonOf, TRANSACTIONS } from './convert.ts';
 import { type Resolve, type TimedTransaction, toTransaction, type TransactionForm } from './forms.ts';
 import * as queries from './queries.ts';
-import { restServerTransaction } from './submitted-transaction.ts';
+import { digitsOr, restServerTransaction } from './submitted-transaction.ts';
 
 export const MAX_PAGE = 500;
 const MAX_IDS = 1000;
@@ -64,12 +64,13 @@ export async function forEachTransaction(
 }
 
 const transactionIds = list(hashInput, MAX_IDS);
+const blueScore = digitsOr(z.int().min(0));
 
 const searched = z
   .object({
     transactionIds: transactionIds.nullish().transform((ids) => ids ?? []),
     acceptingBlueScores: z
-      .object({ gte: z.int().min(0), lt: z.int().min(0) })
+      .object({ gte: blueScore, lt: blueScore })
       .refine(({ gte, lt }) => lt - gte <= MAX_BLUE_SCORES, `must span at most ${MAX_BLUE_SCORES} blue scores`)
       .nullish()
       .transform((range) => range ?? undefined),
