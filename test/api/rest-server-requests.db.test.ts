@@ -232,6 +232,7 @@ test('it refuses unknown parameters of the routes where kaspa-rest-server does, 
     ['/addresses/distribution?before=3600000&limit=24'],
     [`/addresses/${address}/balance?befor=1`],
     ['/transactions/search?befor=1', transactionIds],
+    ['/transactions/search?inputs=maybe', transactionIds],
   ] as const)
     expect([path, (await ask(path, body)).status]).toEqual([path, 200]);
 });

@@ -38,7 +38,7 @@ export function formOf(call: Call): TransactionForm {
   const resolve = (call.query['resolve_previous_outpoints'] ?? 'no') as Resolve;
   if (!['no', 'light', 'full'].includes(resolve))
     throw badRequest({ path: 'resolve_previous_outpoints', message: 'must be no, light or full' });
-  return { inputs: flagOf(call, 'inputs', true), outputs: flagOf(call, 'outputs', true), resolve };
+  return { inputs: true, outputs: true, resolve };
 }
 
 /**
@@ -177,7 +177,7 @@ export const transactionRoutes: readonly RestRoute[] = [
   }),
   get('/transactions/:transactionId', async (call) => {
     const id = hashOf(call.params['transactionId'], 'transactionId');
-    const form = formOf(call);
+    const form = { ...formOf(call), inputs: flagOf(call, 'inputs', true), outputs: flagOf(call, 'outputs', true) };
     return readCaughtUp(call, queries.transactionsByIds.with({ ids: [id] }), ({ transactions: [transaction] }) => {
       if (transaction === undefined) throw notFound('Transaction not found');
       return toTransaction(transaction, form);
