@@ -1,4 +1,4 @@
-/** What all routes of /rest share: paths, parameters, errors, costs and states. */
+/** Paths, parameters, errors, costs and states, which all routes of /rest share. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { OTHER_NETWORK } from './accounts.ts';
 import type { Harness } from './harness.ts';

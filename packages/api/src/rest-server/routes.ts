@@ -36,7 +36,7 @@ const STRICT: ReadonlySet<string> = new Set([
 const toQuery = (query: object): Call['query'] =>
   Object.fromEntries(
     Object.entries(query as Record<string, string | string[]>)
-      .map(([name, value]) => [name, Array.isArray(value) ? value.at(-1) : value])
+      .map(([name, value]): [string, string | undefined] => [name, Array.isArray(value) ? value.at(-1) : value])
       .filter(([, value]) => value !== ''),
   );
 

@@ -47,7 +47,7 @@ const previousOutput = (
 ): RawBuilder<PreviousOutput> =>
   jsonObject<PreviousOutput>({ transactionId: input.previousTransactionId, index: input.previousIndex, ...utxo });
 
-/** Few outputs have a covenant, and an index of their own. */
+/** The outputs that have a covenant are few, and have a separate index. */
 const spentCovenant = sql<string | null>`
   case when not ${utxoExists} then null
     when previous.id is null then (
