@@ -31,9 +31,14 @@ export async function hasApplications({ pool }: Connection): Promise<boolean> {
   return rows[0]?.has === true;
 }
 
-export async function findApplicationSamples({ pool }: Connection): Promise<ApplicationSamples> {
-  const list = async (text: string): Promise<string[]> =>
-    (await pool.query<{ value: string }>(text)).rows.map(({ value }) => value);
+/** Returns the column `value` of a query. */
+export async function listValues({ pool }: Connection, text: string): Promise<string[]> {
+  const { rows } = await pool.query<{ value: string }>(text);
+  return rows.map(({ value }) => value);
+}
+
+export async function findApplicationSamples(database: Connection): Promise<ApplicationSamples> {
+  const list = async (text: string): Promise<string[]> => await listValues(database, text);
   return {
     covenants: await list(
       `select encode(covenant_id, 'hex') as value from covenants order by md5(id::text) limit ${SAMPLES}`,

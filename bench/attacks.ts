@@ -11,19 +11,17 @@
  * every program survives, the memory of the API stays flat, every attack was attempted without
  * reaching what it must not, and `kasgres verify` finds nothing afterwards.
  */
-import { fork, spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { fileURLToPath } from 'node:url';
 import { createKey } from '@kasgres/database';
 import { sleep } from '@kasgres/runtime';
-import { killAtExit } from '../test/support/programs.ts';
+import { startProgram } from '../test/support/programs.ts';
 import { findApplicationSamples } from './application-samples.ts';
-import { ANONYMOUS_RATE_RU, type Attacked, STREAM_CONNECTIONS, withAttacked } from './attacked-programs.ts';
+import { type Attacked, requireRunning, startAttacked } from './attacked-programs.ts';
 import type { AllOutcomes } from './attackers.ts';
 import { type AttackOptions, countOf, type Outcomes } from './attackers/attack.ts';
 import { ATTACKS } from './attackers/index.ts';
-import { describeMachine, markdownTable, percentile, readOptions } from './options.ts';
-import { readMemory } from './process-memory.ts';
+import { HelperProcess } from './helper-process.ts';
+import { describeMachine, exit, markdownTable, percentile, readOptions } from './options.ts';
+import { readMemory } from './process-usage.ts';
 import { type Measured, type MeasuredRequest, timesOf, Victim } from './victim.ts';
 
 const P99_MS = 500;
@@ -39,10 +37,9 @@ const END_MS = 90_000;
 const FULL_MEMPOOL = 'full mempool';
 /** Longer than the API pauses after a listing of the largest mempool. */
 const MEMPOOL_EVERY_MS = 30_000;
-const CLI = fileURLToPath(new URL('../packages/cli/bin/kasgres.js', import.meta.url));
 
-const { json, numbers, texts } = readOptions({ seconds: 600, apart: 0, quiet: 60, payments: 30_000 }, ['only']);
-const names = selectAttacks(texts.only);
+const options = readOptions({ seconds: 600, apart: 0, quiet: 60, payments: 30_000, only: '' });
+const names = selectAttacks(options.only);
 const problems: string[] = [];
 
 /** A measurement of the client, and what the attackers did meanwhile. */
@@ -55,69 +52,53 @@ interface Phase {
 }
 
 /** Items of the index that the attackers ask for. */
-type Targets = Pick<AttackOptions, 'addresses' | 'applications'>;
+type Samples = Pick<AttackOptions, 'addresses' | 'applications'>;
 
 const phases: Phase[] = [];
-await withAttacked(numbers.payments, run);
-if (json)
-  console.log(
-    JSON.stringify(
-      {
-        machine: describeMachine(),
-        phases: phases.map((phase) => ({ ...figuresOf(phase), outcomes: phase.outcomes })),
-        problems,
-      },
-      null,
-      2,
-    ),
-  );
+await run();
+if (options.json) {
+  const described = phases.map((phase) => ({ ...figuresOf(phase), outcomes: phase.outcomes }));
+  console.log(JSON.stringify({ machine: describeMachine(), phases: described, problems }, null, 2));
+} else {
+  printTables();
+}
 for (const problem of problems) console.error(`FAILED: ${problem}`);
 console.error(problems.length === 0 ? 'passed' : `${problems.length} problems`);
 process.exitCode = problems.length === 0 ? 0 : 1;
 
-function selectAttacks(only: string | undefined): string[] {
+function selectAttacks(only: string): string[] {
   const all = [...ATTACKS.map(({ name }) => name), FULL_MEMPOOL];
-  if (only === undefined) return all;
   const wanted = only.split(',').map((text) => text.trim().toLowerCase());
   const unknown = wanted.filter((text) => !all.some((name) => name.toLowerCase().includes(text)));
-  if (unknown.length > 0) {
-    console.error(`no attack is named ${unknown.join(', ')}; there are:\n${all.join('\n')}`);
-    process.exit(1);
-  }
+  if (unknown.length > 0) exit(`no attack is named ${unknown.join(', ')}; there are:\n${all.join('\n')}`);
   return all.filter((name) => wanted.some((text) => name.toLowerCase().includes(text)));
 }
 
-async function run(attacked: Attacked): Promise<void> {
-  const { database, url, nodeUrl } = attacked;
+async function run(): Promise<void> {
+  await using ends = new AsyncDisposableStack();
+  const attacked = await startAttacked(ends, options.payments);
+  const { database, target, nodeUrl } = attacked;
   const { rows } = await database.pool.query<{ address: string; count: string }>(
     `select s.address, b.transaction_count as count from balances b join scripts s on s.id = b.script_id
       where s.address is not null order by b.transaction_count desc limit 1000`,
   );
-  const targets: Targets = {
-    addresses: rows.map(({ address }) => address),
-    applications: await findApplicationSamples(database),
-  };
-  const { addresses } = targets;
-  if (!json) console.log(`${describeMachine()}; the longest history has ${rows[0]?.count} transactions\n`);
+  const addresses = rows.map(({ address }) => address);
+  const samples: Samples = { addresses, applications: await findApplicationSamples(database) };
+  console.error(`${describeMachine()}; the longest history has ${rows[0]?.count} transactions`);
   const { key } = await createKey(database.kysely, { name: 'victim', rateRu: 1_000 });
-  const victim = await Victim.open({ url, nodeUrl, key, addresses });
-  try {
-    const quiet = await measure('quiet', attacked, () => victim.measure(numbers.quiet));
-    const p99Ms = Math.max(P99_MS, P99_FACTOR * percentile(timesOf(quiet.measured.requests), 0.99));
-    if (numbers.apart > 0)
-      for (const name of names) check(await attack(name, [name], numbers.apart, victim, attacked, targets), p99Ms);
-    if (numbers.seconds > 0)
-      check(await attack('all together', names, numbers.seconds, victim, attacked, targets), p99Ms);
-  } finally {
-    await victim.close();
-  }
-  if (!json) printTables();
-  const verify = spawn(process.execPath, [CLI, 'verify'], {
-    env: { PATH: process.env['PATH'], DATABASE_URL: attacked.databaseUrl },
-    stdio: ['ignore', json ? 'ignore' : 'inherit', 'inherit'],
-  });
-  const [code] = (await once(verify, 'exit')) as [number | null];
-  if (code !== 0) problems.push(`kasgres verify ended with ${code}`);
+  const victim = await Victim.open({ url: target.url, nodeUrl, key, addresses });
+  const quiet = await measure('quiet', attacked, () => victim.measure(options.quiet));
+  const p99Ms = Math.max(P99_MS, P99_FACTOR * percentile(timesOf(quiet.measured.requests), 0.99));
+  const apart = options.apart > 0 ? names.map((name) => [name, [name], options.apart] as const) : [];
+  const together = options.seconds > 0 ? [['all together', names, options.seconds] as const] : [];
+  for (const [name, attacks, seconds] of [...apart, ...together])
+    check(await attack(name, attacks, seconds, victim, attacked, samples), p99Ms);
+  await victim.close();
+  const verify = startProgram('../../packages/cli/bin/kasgres.js', { nodeUrl, databaseUrl: database.url }, {}, [
+    'verify',
+  ]);
+  const code = await verify.exited;
+  if (code !== 0) problems.push(`kasgres verify ended with ${code}:\n${verify.output()}`);
 }
 
 async function measure(name: string, attacked: Attacked, work: () => Promise<Measured>): Promise<Phase> {
@@ -143,37 +124,22 @@ async function attack(
   seconds: number,
   victim: Victim,
   attacked: Attacked,
-  targets: Targets,
+  samples: Samples,
 ): Promise<Phase> {
-  const { url, metricsUrl, tlsUrl, analystUrl, nameServerPort, firstBlock } = attacked;
-  const options: AttackOptions = {
-    url,
-    metricsUrl,
-    tlsUrl,
-    analystUrl,
-    nameServerPort,
-    firstBlock,
-    ...targets,
-    seconds,
-    attacks,
-    anonymousRateRu: ANONYMOUS_RATE_RU,
-    streamConnections: STREAM_CONNECTIONS,
-    keys: await createKeys(attacked, attacks),
-  };
+  const keys = await createKeys(attacked, attacks);
+  const attackOptions: AttackOptions = { ...attacked.target, ...samples, seconds, attacks, keys };
   let outcomes: AllOutcomes = {};
   const begin = async (): Promise<void> => {
     const [ofMempool, ofAttackers] = await Promise.all([
       attacks.includes(FULL_MEMPOOL) ? fillMempool(attacked, seconds) : undefined,
-      attacks.some((one) => one !== FULL_MEMPOOL) ? runAttackers(options) : {},
+      attacks.some((one) => one !== FULL_MEMPOOL) ? runAttackers(attackOptions) : {},
     ]);
     outcomes = { ...ofAttackers, ...(ofMempool && { [FULL_MEMPOOL]: ofMempool }) };
   };
   const phase = await measure(name, attacked, () => victim.measure(seconds, begin));
   phase.outcomes = outcomes;
-  for (const one of attacks) checkOutcomes(one, outcomes[one] ?? {}, options);
-  for (const [title, program] of Object.entries(attacked.programs)) {
-    if (!program.isRunning()) throw new Error(`${name}: the ${title} ended:\n${program.output()}`);
-  }
+  for (const one of attacks) checkOutcomes(one, outcomes[one] ?? {}, attackOptions);
+  requireRunning(attacked.programs);
   return phase;
 }
 
@@ -186,17 +152,10 @@ async function createKeys({ database }: Attacked, attacks: readonly string[]): P
   return keys;
 }
 
-async function runAttackers(options: AttackOptions): Promise<AllOutcomes> {
-  const child = fork(new URL('attackers.ts', import.meta.url));
-  killAtExit(child);
-  const deadline = setTimeout(() => child.kill('SIGKILL'), options.seconds * 1_000 + END_MS);
-  const exited = once(child, 'exit');
-  child.send(options);
-  const [outcomes] = (await Promise.race([once(child, 'message'), exited])) as [AllOutcomes | number | null];
-  await exited;
-  clearTimeout(deadline);
-  if (outcomes === null || typeof outcomes !== 'object') throw new Error('the attackers ended without a report');
-  return outcomes;
+async function runAttackers(attack: AttackOptions): Promise<AllOutcomes> {
+  await using helper = new HelperProcess('attackers.ts');
+  helper.send(attack);
+  return await helper.receive<AllOutcomes>(attack.seconds * 1_000 + END_MS);
 }
 
 /**

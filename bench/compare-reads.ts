@@ -4,10 +4,10 @@
  */
 import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
-import { connect } from '@kasgres/database';
 import { startTemporaryPostgres } from '@kasgres/database/embedded';
-import { median } from './options.ts';
+import { markdownTable, median } from './options.ts';
 import { GROUPS } from './reads.ts';
+import { openDatabase } from './run-database.ts';
 
 /** A read below this is measured again before it counts. */
 const LEAST_RATIO = 0.95;
@@ -58,25 +58,22 @@ interface Options {
  * repeated.
  */
 export async function compareReads({ directories, runs, seconds, only }: Options): Promise<boolean> {
-  const postgres = await startTemporaryPostgres();
-  try {
-    const sides: Sides = {
-      before: await fill(postgres.url, 'before', directories.before),
-      now: await fill(postgres.url, 'now', directories.now),
-    };
-    const found = compareRuns(sides, runs, seconds, only);
-    print(found);
-    const slower = found.filter(isBelowBound);
-    if (slower.length === 0) return true;
-    console.log(`repeated, since the ratio was below ${LEAST_RATIO}:`);
-    const repeated = slower.flatMap(({ name }) =>
-      compareRuns(sides, runs, seconds, name).filter((read) => read.name === name),
-    );
-    print(repeated);
-    return !repeated.some(isBelowBound);
-  } finally {
-    await postgres.stop();
-  }
+  await using ends = new AsyncDisposableStack();
+  const { url } = ends.adopt(await startTemporaryPostgres(), (postgres) => postgres.stop());
+  const sides: Sides = {
+    before: await fill(url, 'before', directories.before),
+    now: await fill(url, 'now', directories.now),
+  };
+  const found = compareRuns(sides, runs, seconds, only);
+  print(found);
+  const slower = found.filter(isBelowBound);
+  if (slower.length === 0) return true;
+  console.log(`repeated, since the ratio was below ${LEAST_RATIO}:`);
+  const repeated = slower.flatMap(({ name }) =>
+    compareRuns(sides, runs, seconds, name).filter((read) => read.name === name),
+  );
+  print(repeated);
+  return !repeated.some(isBelowBound);
 }
 
 /** The script of a checkout that fills its own schema. */
@@ -91,12 +88,8 @@ const FILL = `
 `;
 
 async function fill(serverUrl: string, name: SideName, directory: string): Promise<Side> {
-  const server = connect({ url: serverUrl, applicationName: 'kasgres bench' });
-  try {
-    await server.pool.query(`create database bench_${name}`);
-  } finally {
-    await server.close();
-  }
+  await using ends = new AsyncDisposableStack();
+  await openDatabase(ends, serverUrl, 1).pool.query(`create database bench_${name}`);
   const url = new URL(serverUrl);
   url.pathname = `/bench_${name}`;
   run({ directory, databaseUrl: url.href }, ['--input-type=module', '--eval', FILL]);
@@ -118,22 +111,14 @@ function compareRuns(sides: Sides, runs: number, seconds: number, only: string):
   return compareRates(rates.before, rates.now);
 }
 
-function measure(side: Side, group: string, seconds: number, only: string): { name: string; perSecond: number }[] {
-  const options = [
-    '--json',
-    '--runs',
-    '1',
-    '--seconds',
-    String(seconds),
-    '--group',
-    group,
-    '--checkout',
-    side.directory,
-  ];
-  return JSON.parse(run(side, [join(import.meta.dirname, 'read.ts'), ...options, only])) as {
-    name: string;
-    perSecond: number;
-  }[];
+interface Measured {
+  name: string;
+  perSecond: number;
+}
+
+function measure(side: Side, group: string, seconds: number, only: string): Measured[] {
+  const options = ['--json', '--runs=1', `--seconds=${seconds}`, `--group=${group}`, `--checkout=${side.directory}`];
+  return JSON.parse(run(side, [join(import.meta.dirname, 'read.ts'), ...options, only])) as Measured[];
 }
 
 const run = ({ directory, databaseUrl }: Side, args: readonly string[]): string =>
@@ -146,8 +131,6 @@ const run = ({ directory, databaseUrl }: Side, args: readonly string[]): string 
   });
 
 function print(reads: readonly ComparedRead[]): void {
-  console.log('| read | requests/s before | requests/s now | ratio |\n|---|---|---|---|');
-  for (const { name, before, now, ratio } of reads) {
-    console.log(`| ${name} | ${before.toFixed(0)} | ${now.toFixed(0)} | ${ratio.toFixed(3)} |`);
-  }
+  const rows = reads.map(({ name, before, now, ratio }) => [name, before.toFixed(0), now.toFixed(0), ratio.toFixed(3)]);
+  console.log(markdownTable(['read', 'requests/s before', 'requests/s now', 'ratio'], rows));
 }

@@ -20,7 +20,7 @@ import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { compareReads } from './compare-reads.ts';
-import { median } from './options.ts';
+import { exit, median } from './options.ts';
 import { parseCatchUpSeconds, parseTipMs } from './parse-output.ts';
 
 const HERE = join(import.meta.dirname, '..');
@@ -42,10 +42,9 @@ const KINDS = new Set([...Object.keys(TIMED), 'read']);
 const [first = '', second = '', only = ''] = process.argv.slice(2);
 const [commit, what] = KINDS.has(first) ? [second, first] : [first, second];
 if (commit === '' || !KINDS.has(what) || (what === 'sync' && !process.env['NODE_URL'])) {
-  console.error('usage: NODE_URL=grpc://HOST:PORT npm run bench:compare -- COMMIT sync');
-  console.error('       npm run bench:compare -- COMMIT tip');
-  console.error('       npm run bench:compare -- COMMIT read [text in the name of a read]');
-  process.exit(1);
+  exit(`usage: NODE_URL=grpc://HOST:PORT npm run bench:compare -- COMMIT sync
+       npm run bench:compare -- COMMIT tip
+       npm run bench:compare -- COMMIT read [text in the name of a read]`);
 }
 
 const other = checkOut(commit);

@@ -10,7 +10,6 @@
  * programs that the index keeps. 100,000 covenants take 1.5 GB of memory here:
  * NODE_OPTIONS=--max-old-space-size=12000 for 500,000.
  */
-import { parseArgs } from 'node:util';
 import {
   buildTransaction,
   createdEntries,
@@ -20,21 +19,17 @@ import {
   foundedBy,
   NodeServer,
   p2shOf,
-  payToKey,
   push,
   Random,
   type UtxoEntry,
   withDerived,
 } from '@kasgres/devnet';
-import type { RpcBlock } from '@kasgres/node';
-import { makeGenesis } from './request-chain/blocks.ts';
-import { network, StaticNode } from './static-node.ts';
+import { readOptions } from './options.ts';
+import { StaticNode, takeAny } from './static-node.ts';
 
 const FOUNDED_PER_BLOCK = 60;
 const MOVES_PER_COVENANT = 3.4;
 const BURNS_PER_COVENANT = 0.2;
-const BLOCK_MS = 1_000;
-const BEGINS_AT = Date.UTC(2026, 6, 1);
 const FUNDS = 10e8;
 const FEE = 1e5;
 /** A covenant makes an output longer by as many bytes. */
@@ -50,82 +45,51 @@ interface State {
   program: Uint8Array;
 }
 
-const { values } = parseArgs({
-  options: { covenants: { type: 'string', default: '100000' }, plain: { type: 'boolean', default: false } },
-});
-const covenants = Number(values.covenants);
+const { covenants, plain } = readOptions({ covenants: 100_000, plain: false });
 const random = new Random('covenants', 'bench');
 const node = new StaticNode();
-const genesis = makeGenesis(network);
-const miner = payToKey(digest(['miner']));
+const rewards = Array.from({ length: FOUNDED_PER_BLOCK }, () => ({ amount: FUNDS, scriptPublicKey: node.miner }));
 const live: State[] = [];
-let blocks = 0;
 let states = 0;
-let parent: RpcBlock = genesis;
+/** Those of the latest coinbase, for the next covenants. */
 let funds: UtxoEntry[] = [];
 
 // The first block only has funds.
 for (let left = covenants + FOUNDED_PER_BLOCK; left > 0; left -= FOUNDED_PER_BLOCK) {
-  mine(
-    funds.flatMap((entry) => [
-      found(entry),
-      ...times(MOVES_PER_COVENANT).flatMap(move),
-      ...times(BURNS_PER_COVENANT).flatMap(burn),
-    ]),
-  );
+  const payments = funds.flatMap((entry) => [
+    pay({ entry, redeemScript: undefined }, nextProgram()),
+    ...times(MOVES_PER_COVENANT).flatMap(() => spendAny(nextProgram)),
+    ...times(BURNS_PER_COVENANT).flatMap(() => spendAny(() => undefined)),
+  ]);
+  const coinbase = node.mine({ subsidy: 0, rewards, payments });
+  funds = createdEntries(coinbase, node.blocks, true);
 }
 // It accepts the transactions of the last one.
-mine([]);
-const server = await NodeServer.start({ state: node.state(node.dag.genesis.hash) });
+node.mine({ subsidy: 0, rewards, payments: [] });
+const server = await NodeServer.start({ state: node.state() });
 console.log(server.url);
 
-/** Adds a block, whose coinbase has the funds of the next covenants. */
-function mine(payments: readonly DagTransaction[]): void {
-  blocks += 1;
-  const timestamp = BigInt(BEGINS_AT + blocks * BLOCK_MS);
-  const rewards = Array.from({ length: FOUNDED_PER_BLOCK }, () => ({ amount: FUNDS, scriptPublicKey: miner }));
-  const mined = node.mine(parent, { number: blocks, genesis, timestamp, miner, subsidy: 0, rewards, payments });
-  parent = mined.block;
-  funds = createdEntries(mined.coinbase, blocks, true);
-}
-
-function found(entry: UtxoEntry): DagTransaction {
-  return pay({ entry, redeemScript: undefined }, nextProgram());
-}
-
-function move(): DagTransaction[] {
-  const state = takeState();
-  return state === undefined ? [] : [pay({ entry: state.entry, redeemScript: state.program }, nextProgram())];
-}
-
-function burn(): DagTransaction[] {
-  const state = takeState();
-  return state === undefined ? [] : [pay({ entry: state.entry, redeemScript: state.program })];
+/** Moves or ends one of the covenants, if there is one. */
+function spendAny(program: () => Uint8Array | undefined): DagTransaction[] {
+  const state = takeAny(live, random);
+  return state === undefined ? [] : [pay({ entry: state.entry, redeemScript: state.program }, program())];
 }
 
 /** @param program of the new state; without it the covenant ends */
 function pay(input: Draft['utxos'][number], program?: Uint8Array): DagTransaction {
   const amount = Number(input.entry.amount) - FEE;
-  const output = { amount, scriptPublicKey: program === undefined ? miner : p2shOf(program) };
-  const isBound = program !== undefined && !values.plain;
+  const output = { amount, scriptPublicKey: program === undefined ? node.miner : p2shOf(program) };
+  const isBound = program !== undefined && !plain;
   const covenant = isBound && {
     covenant: { authorizingInput: 0, covenantId: input.entry.covenantId ?? foundedBy(input.entry, [[0, output]]) },
   };
-  const payload = Buffer.alloc(values.plain && program !== undefined ? BINDING_BYTES : 0);
+  const payload = Buffer.alloc(plain && program !== undefined ? BINDING_BYTES : 0);
   const transaction = withDerived(
     buildTransaction({ version: 1, utxos: [input], outputs: [{ ...output, ...covenant }], payload }),
   );
   const [entry] = createdEntries(transaction, 0, false);
   if (entry !== undefined && program !== undefined) live.push({ entry, program });
   return transaction;
-}
-
-function takeState(): State | undefined {
-  if (live.length === 0) return undefined;
-  const index = random.below(live.length);
-  const [state, last] = [live[index], live.pop()];
-  if (index < live.length && last !== undefined) live[index] = last;
-  return state;
 }
 
 /** Returns an array whose average length is `average`. */
@@ -135,5 +99,5 @@ function times(average: number): undefined[] {
 
 function nextProgram(): Uint8Array {
   states += 1;
-  return Buffer.concat([push(digest(['state', states])), PADDING, values.plain ? PLAIN_RULES : RULES]);
+  return Buffer.concat([push(digest(['state', states])), PADDING, plain ? PLAIN_RULES : RULES]);
 }

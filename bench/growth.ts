@@ -11,14 +11,13 @@
  * dropped; without it, an embedded Postgres is started for each. The generator keeps its UTXOs in
  * memory. bench/README.md says how to read the figures.
  */
-import { connect, type Connection } from '@kasgres/database';
-import { freePort, startApi } from '../test/support/programs.ts';
+import type { Connection } from '@kasgres/database';
 import { encodeRequest, HttpConnection } from './http-connection.ts';
-import { describeMachine, markdownTable, median, readOptions, round } from './options.ts';
+import { describeMachine, exit, markdownTable, median, readOptions, round } from './options.ts';
 import { RequestChain } from './request-chain/chain.ts';
 import { ChainWriter, takeBatch, TRANSACTIONS_PER_BATCH } from './request-chain/index-chain.ts';
-import { createRunDatabase } from './run-database.ts';
-import { withTemporaryKey } from './temporary-key.ts';
+import { createTemporaryKey, type OpenDatabase, openRunDatabase } from './run-database.ts';
+import { NO_NODE, startQuietApi } from './started-programs.ts';
 
 const MEASURED_BATCHES = 20;
 const PAGE = 20;
@@ -50,17 +49,10 @@ interface Mark extends Times {
   databaseBytes: number;
 }
 
-interface Reader {
-  url: string;
-  key: string;
-}
-
-const { json, numbers } = readOptions({ transactions: 20_000_000, first: 500_000, marks: 3, samples: 200, runs: 3 });
-const { transactions, first, marks, samples, runs } = numbers;
-if (first <= 0 || transactions <= first || !Number.isInteger(marks) || marks < 2) {
-  console.error('--transactions must be above --first, and --marks a whole number of at least 2');
-  process.exit(1);
-}
+const options = readOptions({ transactions: 20_000_000, first: 500_000, marks: 3, samples: 200, runs: 3 });
+const { transactions, first, marks, samples, runs } = options;
+if (first <= 0 || transactions <= first || !Number.isInteger(marks) || marks < 2)
+  exit('--transactions must be above --first, and --marks a whole number of at least 2');
 // Sizes grow by the same factor from mark to mark.
 const sizes = Array.from({ length: marks }, (_, index) =>
   Math.round(first * (transactions / first) ** (index / (marks - 1))),
@@ -75,42 +67,33 @@ for (const size of sizes) measured.push(await measureSize(size));
 report();
 
 async function measureSize(size: number): Promise<Mark> {
-  const target = await createRunDatabase();
-  const database = connect({ url: target.url, applicationName: 'kasgres bench', max: 3 });
-  try {
-    const spare = Math.ceil(runs * MEASURED_BATCHES * perBatch * SPARE);
-    // Every size is a part of the same chain, since the length of a chain determines its rate of
-    // transactions.
-    const chain = new RequestChain({
-      seed: 'growth',
-      transactions: transactions + spare,
-      maxSpendable: MAX_SPENDABLE,
-    });
-    const blocks = chain.chainBlocks();
-    await catchUp(database, chain, blocks, size);
-    addresses ??= await findAddresses(database);
-    return await measureIndex(database, { url: target.url, chain, blocks, addresses });
-  } finally {
-    await database.close();
-    await target.end();
-  }
+  await using ends = new AsyncDisposableStack();
+  const database = await openRunDatabase(ends);
+  const spare = Math.ceil(runs * MEASURED_BATCHES * perBatch * SPARE);
+  // Every size is a part of the same chain, since the length of a chain determines its rate of
+  // transactions.
+  const chain = new RequestChain({
+    seed: 'growth',
+    transactions: transactions + spare,
+    maxSpendable: MAX_SPENDABLE,
+  });
+  const blocks = chain.chainBlocks();
+  await catchUp(database, chain, blocks, size);
+  addresses ??= await findAddresses(database);
+  return await measureIndex(database, chain, blocks, addresses);
 }
 
 async function catchUp(database: Connection, chain: RequestChain, blocks: Chain, size: number): Promise<void> {
-  const writer = await ChainWriter.open(database, chain);
-  try {
-    let reported = 0;
-    while (writer.transactions < size) {
-      const missing = size - writer.transactions;
-      await writer.write(await takeRequired(blocks, Math.min(TRANSACTIONS_PER_BATCH, missing)));
-      if (writer.transactions - reported < REPORTED_TRANSACTIONS) continue;
-      reported = writer.transactions;
-      console.error(`${reported} of ${size} transactions are written`);
-    }
-    await writer.finishFirstCatchUp();
-  } finally {
-    await writer.close();
+  await using writer = await ChainWriter.open(database, chain);
+  let reported = 0;
+  while (writer.transactions < size) {
+    const missing = size - writer.transactions;
+    await writer.write(await takeRequired(blocks, Math.min(TRANSACTIONS_PER_BATCH, missing)));
+    if (writer.transactions - reported < REPORTED_TRANSACTIONS) continue;
+    reported = writer.transactions;
+    console.error(`${reported} of ${size} transactions are written`);
   }
+  await writer.finishFirstCatchUp();
 }
 
 async function takeRequired(blocks: Chain, count: number): ReturnType<typeof takeBatch> {
@@ -119,51 +102,38 @@ async function takeRequired(blocks: Chain, count: number): ReturnType<typeof tak
   return added;
 }
 
-interface Index {
-  url: string;
-  chain: RequestChain;
-  /** Those that follow the written ones. */
-  blocks: Chain;
-  addresses: readonly string[];
-}
-
-async function measureIndex(database: Connection, { url, chain, blocks, addresses }: Index): Promise<Mark> {
+/** @param blocks those that follow the written ones */
+async function measureIndex(
+  database: OpenDatabase,
+  chain: RequestChain,
+  blocks: Chain,
+  addresses: readonly string[],
+): Promise<Mark> {
+  await using ends = new AsyncDisposableStack();
   // Otherwise autovacuum would run during some measurements and not during others.
   await database.pool.query('vacuum analyze');
   await database.pool.query('checkpoint');
-  const writer = await ChainWriter.open(database, chain, memoryTransactions);
-  // Nothing listens at this node: no read needs one.
-  const programEnv = { nodeUrl: 'grpc://127.0.0.1:1', databaseUrl: url };
-  const api = await startApi(programEnv, undefined, { LOG_LEVEL: 'warn', PORT: String(await freePort()) });
-  try {
-    const { transactions } = writer;
-    const ids = await sampleIds(database, transactions);
-    const rounds: Times[] = [];
-    await withTemporaryKey(database, 2, async (key) => {
-      const reader = { url: api.url, key };
-      for (let run = 0; run < runs; run += 1) {
-        rounds.push({
-          batchMs: median(await timeBatches(writer, blocks)),
-          pageMs: median(await timeReads(reader, addresses.map(pathOfPage), checkPage)),
-          lookUpMs: median(await timeReads(reader, ids.map(pathOfLookUp))),
-        });
-      }
+  const writer = ends.use(await ChainWriter.open(database, chain, memoryTransactions));
+  const { url } = await startQuietApi(ends, { nodeUrl: NO_NODE, databaseUrl: database.url });
+  const key = await createTemporaryKey(ends, database, 2);
+  const { transactions } = writer;
+  const pages = addresses.map((address) => `/v1/addresses/${address}/transactions?limit=${PAGE}`);
+  const lookUps = (await sampleIds(database, transactions)).map((id) => `/v1/transactions/${id}`);
+  const rounds: Times[] = [];
+  for (let run = 0; run < runs; run += 1) {
+    rounds.push({
+      batchMs: median(await timeBatches(writer, blocks)),
+      pageMs: median(await timeReads(url, key, pages, checkPage)),
+      lookUpMs: median(await timeReads(url, key, lookUps)),
     });
-    return toMark(transactions, rounds, await countBytes(database));
-  } finally {
-    await api.program.stop();
-    await writer.close();
   }
-}
-
-function toMark(transactions: number, rounds: readonly Times[], databaseBytes: number): Mark {
   const batchMs = median(rounds.map((round) => round.batchMs));
   const pageMs = median(rounds.map((round) => round.pageMs));
   const lookUpMs = median(rounds.map((round) => round.lookUpMs));
   console.error(
     `${transactions} transactions: batch ${round(batchMs, 1)} ms, page ${round(pageMs, 2)} ms, look-up ${round(lookUpMs, 2)} ms`,
   );
-  return { transactions, batchMs, pageMs, lookUpMs, databaseBytes };
+  return { transactions, batchMs, pageMs, lookUpMs, databaseBytes: await countBytes(database) };
 }
 
 async function countBytes({ pool }: Connection): Promise<number> {
@@ -186,7 +156,8 @@ async function timeBatches(writer: ChainWriter, blocks: Chain): Promise<number[]
 
 /** Reads everything twice on one connection, and times the second read. */
 async function timeReads(
-  { url, key }: Reader,
+  url: string,
+  key: string,
   paths: readonly string[],
   check?: (body: string) => void,
 ): Promise<number[]> {
@@ -209,17 +180,9 @@ async function timeReads(
   return times;
 }
 
-function pathOfPage(address: string): string {
-  return `/v1/addresses/${address}/transactions?limit=${PAGE}`;
-}
-
 function checkPage(body: string): void {
   const { length } = (JSON.parse(body) as { transactions: unknown[] }).transactions;
   if (length !== PAGE) throw new Error(`a page has ${length} transactions instead of ${PAGE}`);
-}
-
-function pathOfLookUp(id: string): string {
-  return `/v1/transactions/${id}`;
 }
 
 async function findAddresses({ pool }: Connection): Promise<string[]> {
@@ -250,7 +213,7 @@ function report(): void {
     lookUp: round(last.lookUpMs / one.lookUpMs, 3),
   };
   const machine = describeMachine();
-  if (json) {
+  if (options.json) {
     console.log(JSON.stringify({ machine, transactionsPerBatch: perBatch, marks: measured, ratios }, null, 2));
     return;
   }

@@ -9,7 +9,7 @@
  * coinbases mature after --maturity scores. The database is on an embedded Postgres, or with
  * DATABASE_URL beside the one that it names. The process exits with 1 if a limit is exceeded.
  */
-import { connect, type Connection } from '@kasgres/database';
+import type { Connection } from '@kasgres/database';
 import { type DagTransaction, HOSTILE_KINDS, type HostileKind, type HostileSize } from '@kasgres/devnet';
 import { DEFAULT_MEMORY_LIMIT_MB } from '@kasgres/indexer';
 import { normalizedMass, transientMass } from '@kasgres/kaspa';
@@ -18,14 +18,14 @@ import { sleep } from '@kasgres/runtime';
 import { checkAcceptance, checkInvariant4, checkInvariant7, checkInvariant8 } from '@kasgres/verification';
 import { HonestPayments } from '../test/node/load/honest-payments.ts';
 import { HostileMiner } from '../test/node/load/hostile-miner.ts';
-import { freePort, type Program, startApi, startIndexer } from '../test/support/programs.ts';
+import { type Program, startIndexer } from '../test/support/programs.ts';
+import { untilAtRest } from '../test/support/until-at-rest.ts';
 import { findNode } from './found-node.ts';
 import { measureTip } from './measure-tip.ts';
-import { describeMachine, markdownTable, percentile, readOptions } from './options.ts';
-import { readCpuSeconds } from './process-cpu.ts';
-import { readMemory } from './process-memory.ts';
-import { createRunDatabase } from './run-database.ts';
-import { withTemporaryKey } from './temporary-key.ts';
+import { describeMachine, markdownTable, percentile, readOptions, secondsSince } from './options.ts';
+import { readCpuSeconds, readMemory } from './process-usage.ts';
+import { createTemporaryKey, openRunDatabase } from './run-database.ts';
+import { startQuietApi } from './started-programs.ts';
 
 /**
  * The sizes of a block: the sum of the masses of its transactions is near the limit of each kind.
@@ -52,7 +52,6 @@ const MAX_COST_RATIO = 3;
 const BLOCK_MASS = 500_000n;
 const MAX_TIP_P99_MS = 1_000;
 const MAX_RESPONSE_BYTES = 2 ** 20;
-const POLL_MS = 20;
 const PAUSE_BETWEEN_TIP_BLOCKS_MS = 200;
 const HOSTILE_TIP_BLOCKS = 5;
 
@@ -66,37 +65,30 @@ interface Cost {
   ratio: number | undefined;
 }
 
-const { json, numbers } = readOptions({ blocks: 100, honest: 30, maturity: 100, seconds: 60 });
+const options = readOptions({ blocks: 100, honest: 30, maturity: 100, seconds: 60 });
 const problems: string[] = [];
 const costs: Cost[] = [];
-const node = await findNode({
+await using ends = new AsyncDisposableStack();
+const node = await findNode(ends, {
   DEVNET_PAST_BLOCKS: '1',
   DEVNET_PAST_TRANSACTIONS: '0',
   DEVNET_BLOCKS_PER_SECOND: '0',
   DEVNET_TRANSACTIONS_PER_SECOND: '0',
-  DEVNET_COINBASE_MATURITY: String(numbers.maturity),
+  DEVNET_COINBASE_MATURITY: String(options.maturity),
 });
-const client = new NodeClient({ url: node.url });
-const target = await createRunDatabase();
-const database = connect({ url: target.url, applicationName: 'kasgres bench', max: 4 });
-const programEnv = { nodeUrl: node.url, databaseUrl: target.url };
+const client = ends.adopt(new NodeClient({ url: node.url }), (open) => open.close());
+const database = await openRunDatabase(ends);
+const programEnv = { nodeUrl: node.url, databaseUrl: database.url };
 let indexer = startIndexer(programEnv, { LOG_LEVEL: 'warn' });
+ends.defer(() => indexer.stop());
 let tipP99Ms = Number.NaN;
 let peakBytes = 0;
-try {
-  await run();
-} finally {
-  await indexer.stop();
-  await client.close();
-  await database.close();
-  await target.end();
-  await node.stop();
-}
+await run();
 report();
 
 async function run(): Promise<void> {
-  const miner = await HostileMiner.begin(client, { seed: 'bench', coinbaseMaturity: numbers.maturity });
-  await miner.mineEmpty(numbers.maturity + 80 * numbers.honest);
+  const miner = await HostileMiner.begin(client, { seed: 'bench', coinbaseMaturity: options.maturity });
+  await miner.mineEmpty(options.maturity + 80 * options.honest);
   await miner.follow();
   const honest = new HonestPayments(miner);
   await untilIndexed();
@@ -108,19 +100,19 @@ async function run(): Promise<void> {
     return content;
   };
   // The first blocks of an index also cost what analysing small tables takes.
-  for (let mined = 0; mined < numbers.honest; mined += 1) await mineHonest();
+  for (let mined = 0; mined < options.honest; mined += 1) await mineHonest();
   await untilIndexed();
-  const empty = await measure('empty', numbers.honest, async () => {
+  const empty = await measure('empty', options.honest, async () => {
     await miner.mine([[]]);
     return [];
   });
-  const full = await measure('honest', numbers.honest, mineHonest);
+  const full = await measure('honest', options.honest, mineHonest);
   for (const kind of HOSTILE_KINDS) {
     let plan: ReturnType<typeof miner.plan> = [];
     let at = 0;
     await measure(
       kind,
-      numbers.blocks,
+      options.blocks,
       async () => {
         if (at >= plan.length) [plan, at] = [miner.plan(kind, SIZES[kind]), 0];
         const content = plan[at] ?? [];
@@ -135,11 +127,11 @@ async function run(): Promise<void> {
   // Everything at once, mixed, after the indexer was away.
   await stopIndexer();
   const before = miner.blocks.length;
-  await miner.mineMixed(numbers.blocks, () => ({ transactions: 20, inputs: 100, blocks: 2 }));
+  await miner.mineMixed(options.blocks, () => ({ transactions: 20, inputs: 100, blocks: 2 }));
   const startedAt = performance.now();
   indexer = startIndexer(programEnv, { LOG_LEVEL: 'warn' });
   await untilIndexed();
-  const seconds = (performance.now() - startedAt) / 1_000;
+  const seconds = secondsSince(startedAt);
   console.error(`caught up with ${miner.blocks.length - before} saved and mixed blocks in ${seconds.toFixed(1)} s`);
   await measureAtTip(miner);
   peakBytes = Math.max(peakBytes, (await readMemory(indexer.processId, 'VmHWM')) ?? 0);
@@ -198,17 +190,7 @@ async function readCost({ pool }: Connection, { processId }: Program): Promise<n
 }
 
 async function untilIndexed(): Promise<void> {
-  const { sink } = await client.call('getSink', {});
-  for (;;) {
-    node.requireRunning();
-    if (!indexer.isRunning()) throw new Error(`the indexer stopped:\n${indexer.output()}`);
-    const { rows } = await database.pool.query<{ hash: string }>(
-      `select encode(b.hash, 'hex') as hash from checkpoint c join blocks b on b.id = c.block_id
-        where not c.first_catch_up`,
-    );
-    if (rows[0]?.hash === sink) return;
-    await sleep(POLL_MS);
-  }
+  await untilAtRest(database.pool, client, indexer, Number.POSITIVE_INFINITY);
 }
 
 async function stopIndexer(): Promise<void> {
@@ -221,7 +203,9 @@ async function stopIndexer(): Promise<void> {
  * show them.
  */
 async function measureAtTip(miner: HostileMiner): Promise<void> {
-  const api = await startApi(programEnv, undefined, { LOG_LEVEL: 'warn', PORT: String(await freePort()) });
+  await using ends = new AsyncDisposableStack();
+  const api = await startQuietApi(ends, programEnv);
+  const key = await createTemporaryKey(ends, database, 8);
   const end = new AbortController();
   const saved = HOSTILE_KINDS.flatMap((kind) => miner.plan(kind, SIZES[kind]));
   const mining = (async () => {
@@ -233,24 +217,16 @@ async function measureAtTip(miner: HostileMiner): Promise<void> {
     }
   })();
   try {
-    await withTemporaryKey(database, 8, async (key) => {
-      try {
-        const { seconds } = numbers;
-        const { times } = await measureTip({ client, url: api.url, key, seconds, requireNode: node.requireRunning });
-        tipP99Ms = percentile(times, 0.99);
-        if (tipP99Ms > MAX_TIP_P99_MS) problems.push(`the tip's p99 is ${Math.round(tipP99Ms)} ms`);
-      } catch (error) {
-        problems.push(`the tip: ${error instanceof Error ? error.message : String(error)}`);
-      }
-      end.abort();
-      await mining;
-      await untilIndexed();
-      await checkResponses(miner, api.url, key);
-    });
-  } finally {
-    end.abort();
-    await api.program.stop();
+    const { times } = await measureTip({ client, api, key, requireNode: node.requireRunning }, options.seconds);
+    tipP99Ms = percentile(times, 0.99);
+    if (tipP99Ms > MAX_TIP_P99_MS) problems.push(`the tip's p99 is ${Math.round(tipP99Ms)} ms`);
+  } catch (error) {
+    problems.push(`the tip: ${error instanceof Error ? error.message : String(error)}`);
   }
+  end.abort();
+  await mining;
+  await untilIndexed();
+  await checkResponses(miner, api.url, key);
 }
 
 async function checkResponses(miner: HostileMiner, url: string, key: string): Promise<void> {
@@ -278,7 +254,7 @@ async function checkIndex(): Promise<void> {
 }
 
 function report(): void {
-  if (json) {
+  if (options.json) {
     console.log(JSON.stringify({ machine: describeMachine(), costs, tipP99Ms, peakBytes, problems }));
   } else {
     const rows = costs.map(({ name, blocks, massShare, cpuMsPerBlock, ratio }) => [

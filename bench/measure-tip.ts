@@ -2,38 +2,32 @@
  * Measures the time from the node's notification of a new sink to the first HTTP response that
  * shows it or a later one.
  */
-import type { NodeClient } from '@kasgres/node';
 import { sleep } from '@kasgres/runtime';
 import { encodeRequest, HttpConnection } from './http-connection.ts';
 import { SinkLatencies } from './sink-latencies.ts';
+import type { AtTip } from './started-programs.ts';
 
 /** The pause between responses that are inspected. */
 const POLL_MS = 2;
 /** The last sinks of a run must be shown within this time. */
 const SHOWN_WITHIN_MS = 30_000;
 
-interface TipOptions {
-  client: NodeClient;
-  /** URL of the API. */
-  url: string;
-  key: string;
-  seconds: number;
-  /** Throws if the simulated node has exited. */
-  requireNode: () => void;
-  /** Called with each new sink when its notification arrives here. */
-  onSink?: (hash: string) => void;
-}
-
-/** Subscribes for some seconds, and inspects responses until every notified sink is shown. */
-export async function measureTip(options: TipOptions): Promise<SinkLatencies> {
-  const { client, url, key, seconds, requireNode, onSink } = options;
+/**
+ * Subscribes for some seconds, and inspects responses until every notified sink is shown.
+ * @param onSink is called with each new sink when its notification arrives here
+ */
+export async function measureTip(
+  { client, api: { url }, key, requireNode }: Omit<AtTip, 'database'>,
+  seconds: number,
+  onSink: (hash: string) => void = () => undefined,
+): Promise<SinkLatencies> {
   const latencies = new SinkLatencies();
   const subscription = client.subscribe(['virtualChainChanged'], ({ topic, message }) => {
     if (topic !== 'virtualChainChanged') return;
     const sink = message.addedChainBlockHashes.at(-1);
     if (sink === undefined) return;
     latencies.notified(sink, performance.now());
-    onSink?.(sink);
+    onSink(sink);
   });
   const connection = new HttpConnection(url);
   const request = encodeRequest(url, key, { path: '/v1/blocks' });
@@ -59,9 +53,4 @@ export async function measureTip(options: TipOptions): Promise<SinkLatencies> {
     subscription.close();
     connection.close();
   }
-}
-
-export async function isSynced(apiUrl: string): Promise<boolean> {
-  const response = await fetch(`${apiUrl}/v1/status`);
-  return response.ok && ((await response.json()) as { synced: boolean }).synced;
 }

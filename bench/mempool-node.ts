@@ -27,8 +27,7 @@ const LISTINGS = { getMempoolEntries: 1044, getMempoolEntriesByAddresses: 1085 }
 /** A request for fewer is that of an honest client. */
 const MANY_ADDRESSES = 40;
 
-const node = new StaticNode();
-const state = node.state(node.dag.genesis.hash);
+const state = new StaticNode().state();
 const mempool = new EncodedMempool();
 const listings: Listings = { few: 0, many: 0, large: 0, 'of addresses': 0 };
 

@@ -2,60 +2,49 @@
 import { cpus, loadavg, totalmem } from 'node:os';
 import { parseArgs } from 'node:util';
 
-export interface Options<NumberName extends string, TextName extends string> {
-  /** Whether to print JSON instead of tables. */
-  json: boolean;
-  numbers: Readonly<Record<NumberName, number>>;
-  texts: Readonly<Partial<Record<TextName, string>>>;
-  positionals: readonly string[];
-}
+/** An option has the type of its default. Those of type boolean are flags. */
+type Defaults = Readonly<Record<string, number | string | boolean>>;
+
+/** `json`: whether to print JSON instead of tables. */
+type Options<Given> = { json: boolean; positionals: readonly string[] } & {
+  [Name in keyof Given]: Given[Name] extends number ? number : Given[Name] extends string ? string : boolean;
+};
 
 /** Reads the options of the command. Prints the reason and exits if they are wrong. */
-export function readOptions<NumberName extends string, TextName extends string = never>(
-  defaults: Readonly<Record<NumberName, number>>,
-  texts: readonly TextName[] = [],
-): Options<NumberName, TextName> {
+export function readOptions<Given extends Defaults>(defaults: Given): Options<Given> {
   try {
-    return parseOptions(process.argv.slice(2), defaults, texts);
+    return parseOptions(process.argv.slice(2), defaults);
   } catch (error) {
-    console.error(error instanceof Error ? error.message : error);
-    return process.exit(1);
+    return exit(error instanceof Error ? error.message : String(error));
   }
+}
+
+/** Ends the command because of wrong options. */
+export function exit(reason: string): never {
+  console.error(reason);
+  return process.exit(1);
 }
 
 /**
  * @throws Error for an unknown option, and for a value that is no number of at least 0, or no whole
  * number of at least 1 for `--runs`
  */
-export function parseOptions<NumberName extends string, TextName extends string = never>(
-  args: readonly string[],
-  defaults: Readonly<Record<NumberName, number>>,
-  texts: readonly TextName[] = [],
-): Options<NumberName, TextName> {
-  const names = Object.keys(defaults) as NumberName[];
-  const withValue = Object.fromEntries([...names, ...texts].map((name) => [name, { type: 'string' as const }]));
+export function parseOptions<Given extends Defaults>(args: readonly string[], given: Given): Options<Given> {
+  const defaults: Defaults = { json: false, ...given };
+  const types = Object.entries(defaults).map(([name, value]) => {
+    const type: 'boolean' | 'string' = typeof value === 'boolean' ? 'boolean' : 'string';
+    return [name, { type }] as const;
+  });
   const { values, positionals } = parseArgs({
     args: [...args],
     allowPositionals: true,
-    options: { ...withValue, json: { type: 'boolean' } },
+    options: Object.fromEntries(types),
   });
-  const given: Readonly<Record<string, unknown>> = values;
-  return {
-    json: values.json === true,
-    numbers: recordOf(names, (name) => parseNumber(name, given[name] ?? defaults[name])),
-    texts: recordOf(
-      texts.filter((name) => given[name] !== undefined),
-      (name) => String(given[name]),
-    ),
-    positionals,
-  };
-}
-
-function recordOf<Name extends string, Value>(
-  names: readonly Name[],
-  valueOf: (name: Name) => Value,
-): Record<Name, Value> {
-  return Object.fromEntries(names.map((name) => [name, valueOf(name)])) as Record<Name, Value>;
+  const options = Object.entries(defaults).map(([name, value]) => {
+    const found = values[name] ?? value;
+    return [name, typeof value === 'number' ? parseNumber(name, found) : found] as const;
+  });
+  return Object.fromEntries([...options, ['positionals', positionals]]) as Options<Given>;
 }
 
 function parseNumber(name: string, text: unknown): number {
@@ -84,26 +73,45 @@ export function round(value: number, digits: number): number {
   return Number(value.toFixed(digits));
 }
 
+/** Returns the seconds since a value of `performance.now()`. */
+export function secondsSince(startedAt: number): number {
+  return (performance.now() - startedAt) / 1_000;
+}
+
 export function markdownTable(head: readonly string[], rows: readonly (readonly (string | number)[])[]): string {
   const [first, ...others] = [head, ...rows].map((cells) => `| ${cells.join(' | ')} |`);
   return [first, `|${'---|'.repeat(head.length)}`, ...others].join('\n');
 }
 
-/** A figure of each run. */
-export interface Figure<Run> {
-  name: string;
-  /** Undefined if it cannot be measured here. */
-  of: (run: Run) => number | undefined;
-  digits: number;
+/** The figures of a run by their names in JSON: the name in a table, and the digits there. */
+export type Figures = Readonly<Record<string, readonly [name: string, digits: number]>>;
+
+/** A figure is undefined if it cannot be measured here. */
+export type RunOf<All extends Figures> = Record<keyof All, number | undefined>;
+
+/** Prints the runs and their medians: as JSON, or as a table below machine and conditions. */
+export function printRuns<All extends Figures>(
+  json: boolean,
+  conditions: Readonly<Record<string, string | number | boolean>>,
+  runs: readonly RunOf<All>[],
+  figures: All,
+): void {
+  const machine = describeMachine();
+  if (json) {
+    console.log(JSON.stringify({ machine, ...conditions, medians: mediansOf(runs), runs }, null, 2));
+    return;
+  }
+  const described = Object.entries(conditions).map(([name, value]) => `${name}: ${value}`);
+  console.log(`${[machine, ...described].join('; ')}\n\n${tableOfRuns(runs, figures)}`);
 }
 
 /**
  * Returns a table with a row for each figure and a column for each run, and their median in the
  * last column.
  */
-export function tableOfRuns<Run>(runs: readonly Run[], figures: readonly Figure<Run>[]): string {
-  const rows = figures.map(({ name, of, digits }) => {
-    const values = runs.map(of).filter((value) => value !== undefined);
+export function tableOfRuns<All extends Figures>(runs: readonly RunOf<All>[], figures: All): string {
+  const rows = Object.entries(figures).map(([figure, [name, digits]]) => {
+    const values = runs.map((run) => run[figure as keyof All]).filter((value) => value !== undefined);
     const shown = (value: number): string =>
       value.toLocaleString('en', { minimumFractionDigits: digits, maximumFractionDigits: digits });
     const cells = values.length === runs.length ? [...values, median(values)].map(shown) : [...runs.map(() => ''), ''];

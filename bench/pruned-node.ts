@@ -20,84 +20,56 @@ import {
   type UtxoEntry,
   withDerived,
 } from '@kasgres/devnet';
-import { headerHash } from '@kasgres/kaspa';
-import type { RpcBlock } from '@kasgres/node';
 import { commitmentOf, generateUtxo, generateUtxos } from './generated-set.ts';
 import { readOptions } from './options.ts';
-import { makeGenesis } from './request-chain/blocks.ts';
-import { network, StaticNode } from './static-node.ts';
+import { BEGINS_AT, network, StaticNode, takeAny } from './static-node.ts';
 
 const TRANSACTIONS_PER_BLOCK = 20;
 /** So many hours of blocks does a node keep. */
 const HOURS = 30;
-const BEGINS_AT = Date.UTC(2026, 6, 1);
 const REWARD = 1e8;
 const FEE = 1_000;
 const INPUTS = 2;
 /** Smaller outputs are left alone. */
 const LEAST = 10 * FEE;
 
-const { numbers } = readOptions({ utxos: 2e6, transactions: 150_000 });
-const { utxos, transactions } = numbers;
+const { utxos, transactions } = readOptions({ utxos: 2e6, transactions: 150_000 });
 const blocks = Math.ceil(transactions / TRANSACTIONS_PER_BLOCK);
 const blockMs = Math.ceil((HOURS * 3_600_000) / Math.max(blocks, 1));
-
 const random = new Random('pruned', 'bench');
-const node = new StaticNode({
-  blueScore: 1n,
-  timestamp: BigInt(BEGINS_AT),
-  utxoCommitment: await commitmentOf(utxos),
-});
-const { header } = node.tip;
-const pruningPoint: RpcBlock = {
-  ...makeGenesis(network),
-  header,
-  hash: headerHash(header),
-  blueScore: header.blueScore,
-};
-const miner = payToKey(digest(['miner']));
+const utxoCommitment = await commitmentOf(utxos);
+const node = new StaticNode(blockMs, { blueScore: 1n, timestamp: BigInt(BEGINS_AT), utxoCommitment });
 /** Outputs above the pruning point that are not spent yet. */
 const live: UtxoEntry[] = [];
 let spentOfSet = 0;
-let parent = pruningPoint;
 
 for (let number = 1; number <= blocks; number += 1) {
   const payments = Array.from({ length: TRANSACTIONS_PER_BLOCK }, (_, index) => pay(`${number} ${index}`));
-  mine(number, payments);
+  mine(payments);
   // A transaction spends only outputs of blocks below its own.
   const created = payments.flatMap((payment) => createdEntries(payment, number, false));
   live.push(...created.filter(({ amount }) => amount >= LEAST));
 }
 // It accepts the transactions of the last one.
-mine(blocks + 1, []);
+mine([]);
 
-const server = await NodeServer.start({ state: node.state(node.dag.genesis.hash) });
+const server = await NodeServer.start({ state: node.state() });
 const peer = await UtxoSetServer.start({
   network: network.id,
   set: () => ({
-    pruningPointHash: pruningPoint.hash,
+    pruningPointHash: node.firstHash,
     utxos: { [Symbol.iterator]: () => generateUtxos(0, utxos, utxos) },
   }),
 });
 console.log(`NODE_URL=${server.url} NODE_P2P_URL=${peer.url}`);
 process.send?.({ url: server.url, p2pUrl: peer.url });
 
-function mine(number: number, payments: readonly DagTransaction[]): void {
-  const timestamp = BigInt(BEGINS_AT + number * blockMs);
-  const rewards = [{ amount: REWARD, scriptPublicKey: miner }];
-  ({ block: parent } = node.mine(parent, {
-    number,
-    genesis: pruningPoint,
-    timestamp,
-    miner,
-    subsidy: REWARD,
-    rewards,
-    payments,
-  }));
+function mine(payments: readonly DagTransaction[]): void {
+  node.mine({ subsidy: REWARD, rewards: [{ amount: REWARD, scriptPublicKey: node.miner }], payments });
 }
 
 function pay(name: string): DagTransaction {
-  const entries = Array.from({ length: INPUTS }, () => takeLive() ?? takeOfSet());
+  const entries = Array.from({ length: INPUTS }, () => takeAnyLive() ?? takeOfSet());
   const amount = entries.reduce((sum, entry) => sum + Number(entry.amount), 0) - FEE;
   const paid = Math.floor(amount / 3);
   const [{ scriptPublicKey }] = entries as [UtxoEntry];
@@ -109,12 +81,8 @@ function pay(name: string): DagTransaction {
   return withDerived(buildTransaction({ version: 0, utxos: inputs, outputs, payload: Buffer.alloc(0) }));
 }
 
-function takeLive(): UtxoEntry | undefined {
-  if (live.length < TRANSACTIONS_PER_BLOCK || random.chance(1 / 2)) return undefined;
-  const index = random.below(live.length);
-  const [entry, last] = [live[index], live.pop()];
-  if (index < live.length && last !== undefined) live[index] = last;
-  return entry;
+function takeAnyLive(): UtxoEntry | undefined {
+  return live.length < TRANSACTIONS_PER_BLOCK || random.chance(1 / 2) ? undefined : takeAny(live, random);
 }
 
 /** The spent UTXOs are spread evenly over the set. */

@@ -11,17 +11,17 @@
  * Postgres is filled with a million transactions (test/plans/large-index.ts). Server, Postgres and
  * this client share the cores. bench/README.md has figures.
  */
-import { type ChildProcess, spawn } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { connect, migrate } from '@kasgres/database';
+import { migrate } from '@kasgres/database';
 import { startTemporaryPostgres } from '@kasgres/database/embedded';
 import { fillLargeIndex } from '../test/plans/large-index.ts';
-import { freePort, startApi } from '../test/support/programs.ts';
 import { encodeRequest, HttpConnection, type Request } from './http-connection.ts';
-import { markdownTable, median, percentile, readOptions, round } from './options.ts';
-import { findSamples, GROUPS, type Reads } from './reads.ts';
-import { withTemporaryKey } from './temporary-key.ts';
+import { exit, markdownTable, median, percentile, readOptions, round } from './options.ts';
+import { findSamples, GROUPS } from './reads.ts';
+import { createTemporaryKey, openDatabase, type OpenDatabase } from './run-database.ts';
+import { NO_NODE, startQuietApi } from './started-programs.ts';
 
 const CONNECTIONS = 64;
 const WARM_UP_MS = 1000;
@@ -32,68 +32,60 @@ interface Measurement {
   p99: number;
 }
 
-const { json, numbers, texts, positionals } = readOptions({ runs: 3, seconds: 5 }, ['group', 'checkout']);
-const [only = ''] = positionals;
-const readsOf = GROUPS[texts.group ?? 'frequent'];
-if (readsOf === undefined) {
-  console.error(`--group must be one of ${Object.keys(GROUPS).join(', ')}`);
-  process.exit(1);
-}
+const options = readOptions({ runs: 3, seconds: 5, group: 'frequent', checkout: '' });
+const [only = ''] = options.positionals;
+const readsOf = GROUPS[options.group] ?? exit(`--group must be one of ${Object.keys(GROUPS).join(', ')}`);
+report(await measureAll());
 
-const embedded = process.env['DATABASE_URL'] === undefined ? await startTemporaryPostgres() : undefined;
-const databaseUrl = process.env['DATABASE_URL'] ?? embedded?.url ?? '';
-let bareServer: ChildProcess | undefined;
-try {
-  if (texts.checkout === undefined) await migrate(databaseUrl);
-  const database = connect({ url: databaseUrl, applicationName: 'kasgres bench' });
-  if (embedded !== undefined) await fillLargeIndex(database.pool);
-  try {
-    const samples = await findSamples(database);
-    const bareReads = samples.ids.map((id) => ({ path: `/${id}` }));
-    const reads = await readsOf(samples, database);
-    await withTemporaryKey(database, CONNECTIONS, async (key) => await measureAll(reads, bareReads, key));
-  } finally {
-    await database.close();
-  }
-} finally {
-  bareServer?.kill();
-  await embedded?.stop();
-}
-
-async function measureAll(reads: Reads, bareReads: readonly Request[], key: string): Promise<void> {
-  const bare = await startBare();
-  // Nothing listens at this node: no read needs one.
-  const programEnv = {
-    nodeUrl: 'grpc://127.0.0.1:1',
-    databaseUrl,
-    ...(texts.checkout !== undefined && { checkout: texts.checkout }),
-  };
-  const api = await startApi(programEnv, undefined, { LOG_LEVEL: 'error', PORT: String(await freePort()) });
+async function measureAll(): Promise<Map<string, Measurement[]>> {
+  await using ends = new AsyncDisposableStack();
+  const database = await openIndex(ends);
+  const samples = await findSamples(database);
+  const reads = await readsOf(samples, database);
+  const key = await createTemporaryKey(ends, database, CONNECTIONS);
+  const bare = await startBare(ends, database.url);
+  const checkout = options.checkout === '' ? {} : { checkout: options.checkout };
+  const env = { nodeUrl: NO_NODE, databaseUrl: database.url, ...checkout };
+  const { url } = await startQuietApi(ends, env, { LOG_LEVEL: 'error' });
   const results = new Map<string, Measurement[]>();
-  const measure = async (name: string, url: string, requests: readonly Request[]): Promise<void> => {
-    await sendAll(WARM_UP_MS, url, key, requests);
-    const measured = await sendAll(numbers.seconds * 1000, url, key, requests);
+  const measure = async (name: string, server: string, requests: readonly Request[]): Promise<void> => {
+    await sendAll(WARM_UP_MS, server, key, requests);
+    const measured = await sendAll(options.seconds * 1000, server, key, requests);
     results.set(name, [...(results.get(name) ?? []), measured]);
   };
-  try {
-    for (let run = 0; run < numbers.runs; run += 1) {
-      await measure('bare look-up', bare, bareReads);
-      await measure('bare response without work', bare, [{ path: '/' }]);
-      for (const [name, requests] of Object.entries(reads)) {
-        if (name.includes(only)) await measure(name, api.url, requests);
-      }
+  for (let run = 0; run < options.runs; run += 1) {
+    await measure(
+      'bare look-up',
+      bare,
+      samples.ids.map((id) => ({ path: `/${id}` })),
+    );
+    await measure('bare response without work', bare, [{ path: '/' }]);
+    for (const [name, requests] of Object.entries(reads)) {
+      if (name.includes(only)) await measure(name, url, requests);
     }
-  } finally {
-    await api.program.stop();
   }
-  report(results);
+  return results;
 }
 
-async function startBare(): Promise<string> {
+/** Opens the index of DATABASE_URL, or fills one. */
+async function openIndex(ends: AsyncDisposableStack): Promise<OpenDatabase> {
+  const given = process.env['DATABASE_URL'];
+  if (given !== undefined) {
+    if (options.checkout === '') await migrate(given);
+    return openDatabase(ends, given);
+  }
+  const { url } = ends.adopt(await startTemporaryPostgres(), (postgres) => postgres.stop());
+  await migrate(url);
+  const database = openDatabase(ends, url, 10);
+  await fillLargeIndex(database.pool);
+  return database;
+}
+
+async function startBare(ends: AsyncDisposableStack, databaseUrl: string): Promise<string> {
   const child = spawn(process.execPath, [join(import.meta.dirname, 'bare-server.ts'), databaseUrl], {
     stdio: ['pipe', 'pipe', 'inherit'],
   });
-  bareServer = child;
+  ends.defer(() => void child.kill());
   for await (const line of createInterface({ input: child.stdout })) return (JSON.parse(line) as { url: string }).url;
   throw new Error('the bare server did not start');
 }
@@ -139,7 +131,7 @@ function report(results: ReadonlyMap<string, readonly Measurement[]>): void {
   }));
   const bare = medians[0]?.perSecond ?? Number.NaN;
   const rows = medians.map((row) => ({ ...row, ratio: round(row.perSecond / bare, 3) }));
-  if (json) {
+  if (options.json) {
     console.log(JSON.stringify(rows, null, 2));
     return;
   }

@@ -3,7 +3,7 @@
  * sent in turn.
  */
 import type { Connection } from '@kasgres/database';
-import { type ApplicationSamples, findApplicationSamples, hasApplications } from './application-samples.ts';
+import { type ApplicationSamples, findApplicationSamples, hasApplications, listValues } from './application-samples.ts';
 import type { Request } from './http-connection.ts';
 
 const SAMPLES = 2000;
@@ -32,9 +32,8 @@ export const GROUPS: Readonly<Record<string, (samples: Samples, database: Connec
 };
 
 /** Samples ids and addresses of the index, the same in each run. */
-export async function findSamples({ pool }: Connection): Promise<Samples> {
-  const list = async (text: string): Promise<string[]> =>
-    (await pool.query<{ value: string }>({ text, values: [] })).rows.map(({ value }) => value);
+export async function findSamples(database: Connection): Promise<Samples> {
+  const list = async (text: string): Promise<string[]> => await listValues(database, text);
   return {
     ids: await list(
       `select encode(transaction_id, 'hex') as value from transactions where accepting_index is not null
@@ -77,11 +76,7 @@ function frequentReads({ ids, addresses, busiest, blocks }: Samples): Reads {
     'address page of 20': look.addressPage,
     'page of 20 of the three busiest addresses': get((address) => `/v1/addresses/${address}/transactions`, busiest),
     'getBlock with transactions': look.blocks,
-    'acceptance of 100 ids': Array.from({ length: 20 }, (_, index) => ({
-      method: 'POST',
-      path: '/v1/transactions/acceptance',
-      body: { transactionIds: ids.slice(index * 100, (index + 1) * 100) },
-    })),
+    'acceptance of 100 ids': post('/v1/transactions/acceptance', 'transactionIds', ids, 100),
     'latest 20 blocks': look.latestBlocks,
     'latest 20 transactions': [{ path: '/v1/transactions' }],
     'UTXO page': look.utxos,
@@ -112,11 +107,7 @@ function explorerReads({ ids, addresses, busiest, blocks, daaScores }: Samples):
     'blocks by DAA score': get((score) => `/v1/blocks/daa-score/${score}/${Number(score) + 20}`, daaScores),
     'transaction with tags': get((id) => `/v1/transactions/${id}?include=tags`, ids),
     'address with tags': get((address) => `/v1/addresses/${address}?include=tags`, addresses),
-    '100 addresses': Array.from({ length: 20 }, (_, index) => ({
-      method: 'POST',
-      path: '/v1/addresses',
-      body: { addresses: addresses.slice(index * 100, (index + 1) * 100) },
-    })),
+    '100 addresses': post('/v1/addresses', 'addresses', addresses, 100),
     'address page, received only': get(
       (address) => `/v1/addresses/${address}/transactions?direction=received`,
       addresses,
@@ -158,11 +149,7 @@ function applicationReads(samples: ApplicationSamples): Reads {
     'search for a program': get((hash) => `/v1/search?q=${hash}`, programs),
     'search for a tick': get((tick) => `/v1/search?q=${encodeURIComponent(tick)}`, ticks),
     'search for a lane': get((namespace) => `/v1/search?q=${namespace}`, namespaces),
-    '20 covenants by id': Array.from({ length: 20 }, (_, index) => ({
-      method: 'POST',
-      path: '/v1/covenants',
-      body: { covenantIds: covenants.slice(index * 20, (index + 1) * 20) },
-    })),
+    '20 covenants by id': post('/v1/covenants', 'covenantIds', covenants, 20),
     covenants: [{ path: '/v1/covenants' }],
     'covenants by creation': [{ path: '/v1/covenants?order=created' }],
     'live and complete covenants': [{ path: '/v1/covenants?live_only=true&complete_only=true' }],
@@ -191,4 +178,13 @@ function applicationReads(samples: ApplicationSamples): Reads {
 
 function get(path: (value: string) => string, values: readonly string[]): Request[] {
   return values.map((value) => ({ path: path(value) }));
+}
+
+/** Returns 20 requests, each with `count` other values. */
+function post(path: string, property: string, values: readonly string[], count: number): Request[] {
+  return Array.from({ length: 20 }, (_, index) => ({
+    method: 'POST',
+    path,
+    body: { [property]: values.slice(index * count, (index + 1) * count) },
+  }));
 }

@@ -13,112 +13,90 @@
  * cookbook/times.json. Five million transactions take about 3.5 GB of memory here:
  * NODE_OPTIONS=--max-old-space-size=8192. bench/README.md has figures.
  */
-import { performance } from 'node:perf_hooks';
 import { readFile, writeFile } from 'node:fs/promises';
-import { cpus, loadavg, totalmem } from 'node:os';
-import { parseArgs } from 'node:util';
-import { connect, type Connection, createAnalyst, migrate, removeAnalyst, upsertTags } from '@kasgres/database';
+import { type Connection, createAnalyst, migrate, removeAnalyst, upsertTags } from '@kasgres/database';
 import { startEmbeddedPostgres } from '@kasgres/database/embedded';
+import { getNetwork } from '@kasgres/kaspa';
 import type { ClientBase } from 'pg';
 import { isAboutApplications, readRequests } from '../test/cookbook/requests.ts';
-import { startDurablePostgres } from './durable-postgres.ts';
+import { cluster } from '../test/support/cluster.ts';
+import { describeMachine, markdownTable, median, readOptions, secondsSince } from './options.ts';
 import { RequestChain } from './request-chain/chain.ts';
-import { clusterChain, indexChain } from './request-chain/index-chain.ts';
+import { indexChain } from './request-chain/index-chain.ts';
+import { openDatabase, type OpenDatabase, startDurablePostgres } from './run-database.ts';
 
 const SEED = 'requests';
 const TIMES = new URL('../cookbook/times.json', import.meta.url);
 const ANALYST = { name: 'bench_analyst', timeoutSeconds: 60, connections: 2 };
 const SLOW_MS = 1_000;
 const WARM_RUNS = 3;
+const REPORT_MS = 10_000;
+/** About as many as the indexer clusters in one step on an idle machine. */
+const TRANSACTIONS_PER_STEP = 2_000;
 
-const { values: options } = parseArgs({
-  options: {
-    transactions: { type: 'string', default: '5000000' },
-    database: { type: 'string' },
-    keep: { type: 'string' },
-    only: { type: 'string', default: '' },
-    applications: { type: 'boolean', default: false },
-  },
-});
-
-if (options.database === undefined) await onEmbeddedPostgres(options.keep, measure);
-else await measure(options.database);
-
-async function onEmbeddedPostgres(keep: string | undefined, work: (url: string) => Promise<void>): Promise<void> {
-  const postgres = keep === undefined ? await startDurablePostgres() : await startEmbeddedPostgres({ dataDir: keep });
-  try {
-    await work(postgres.url);
-  } finally {
-    await postgres.stop();
-  }
+interface Times {
+  /** The first run, which reads from disk. */
+  firstMs: number;
+  /** The median of the other runs. */
+  ms: number;
+  rows: number;
 }
 
-async function measure(url: string): Promise<void> {
-  await migrate(url);
-  const database = connect({ url, applicationName: 'kasgres bench', max: 4 });
-  try {
-    if (await isEmpty(database)) await make(database, Number(options.transactions));
-    await cluster(url);
-    await vacuum(database);
-    const transactions = await countAccepted(database);
-    await asAnalyst(database, url, async (analyst) => {
-      const times = await runAll(analyst);
-      if (options.only === '') await writeTimes(transactions, times);
-    });
-  } finally {
-    await database.close();
-  }
+const options = readOptions({ transactions: 5_000_000, database: '', keep: '', only: '', applications: false });
+await using ends = new AsyncDisposableStack();
+const url = options.database || (await startPostgres());
+await migrate(url);
+const database = openDatabase(ends, url);
+if ((await database.pool.query('select from checkpoint')).rowCount === 0) await make();
+await clusterChain();
+await reportTime('vacuumed', () => database.pool.query('vacuum analyze'));
+const accepted = await countAccepted(database);
+const analyst = await openAnalyst();
+const times = await timeAll(analyst);
+if (options.only === '') await writeTimes(times);
+
+async function startPostgres(): Promise<string> {
+  if (options.keep === '') return await startDurablePostgres(ends);
+  return ends.adopt(await startEmbeddedPostgres({ dataDir: options.keep }), (postgres) => postgres.stop()).url;
 }
 
-async function asAnalyst(
-  { pool }: Connection,
-  url: string,
-  work: (analyst: Connection) => Promise<void>,
-): Promise<void> {
-  const analystUrl = new URL(url);
-  analystUrl.username = ANALYST.name;
-  analystUrl.password = await createAnalyst(pool, ANALYST, console.warn);
-  const analyst = connect({ url: analystUrl.toString(), applicationName: 'kasgres bench', max: 1 });
-  try {
-    await work(analyst);
-  } finally {
-    await analyst.close();
-    await removeAnalyst({ pool, url }, ANALYST.name, { dropsOwned: false });
-  }
+async function openAnalyst(): Promise<OpenDatabase> {
+  const password = await createAnalyst(database.pool, ANALYST, console.warn);
+  ends.defer(() => removeAnalyst(database, ANALYST.name, { dropsOwned: false }));
+  const analystUrl = Object.assign(new URL(url), { username: ANALYST.name, password });
+  return openDatabase(ends, analystUrl.toString(), 1);
 }
 
-async function isEmpty({ pool }: Connection): Promise<boolean> {
-  const { rowCount } = await pool.query('select from checkpoint');
-  return rowCount === 0;
-}
-
-async function make(database: Connection, transactions: number): Promise<void> {
-  const startedAt = performance.now();
-  const chain = new RequestChain({ seed: SEED, transactions });
-  let reportedAt = startedAt;
-  await indexChain(database, chain, (written) => {
-    if (performance.now() - reportedAt < 10_000) return;
-    reportedAt = performance.now();
-    const megabytes = Math.round(process.memoryUsage.rss() / 1e6);
-    console.log(`${written} transactions written in ${seconds(startedAt)} s, ${megabytes} MB resident`);
-  });
-  console.log(`made in ${seconds(startedAt)} s`);
+async function make(): Promise<void> {
+  const chain = new RequestChain({ seed: SEED, transactions: options.transactions });
+  let reportedAt = performance.now();
+  await reportTime('made', () =>
+    indexChain(database, chain, (written) => {
+      if (performance.now() - reportedAt < REPORT_MS) return;
+      reportedAt = performance.now();
+      const megabytes = Math.round(process.memoryUsage.rss() / 1e6);
+      console.log(`${written} transactions written, ${megabytes} MB resident`);
+    }),
+  );
   await upsertTags(database.pool, chain.tags());
 }
 
-async function cluster(url: string): Promise<void> {
-  const { transactions, merges, held, seconds } = await clusterChain(url);
+async function clusterChain(): Promise<void> {
+  const startedAt = performance.now();
+  const { settledDepth: depth } = getNetwork('simnet');
+  const { transactions, merges, held } = await cluster({ url }, { depth }, TRANSACTIONS_PER_STEP);
   if (transactions === 0) return;
+  const seconds = secondsSince(startedAt);
   console.log(
     `clustered ${transactions} transactions in ${seconds.toFixed(1)} s, ${Math.round(transactions / seconds)} a second: ` +
       `${merges} merges, ${held} held`,
   );
 }
 
-async function vacuum({ pool }: Connection): Promise<void> {
+async function reportTime(done: string, work: () => Promise<unknown>): Promise<void> {
   const startedAt = performance.now();
-  await pool.query('vacuum analyze');
-  console.log(`vacuumed in ${seconds(startedAt)} s`);
+  await work();
+  console.log(`${done} in ${secondsSince(startedAt).toFixed(1)} s`);
 }
 
 async function countAccepted({ pool }: Connection): Promise<number> {
@@ -132,15 +110,15 @@ async function countAccepted({ pool }: Connection): Promise<number> {
   const [counts] = rows;
   console.log(
     `${counts?.accepted} accepted transactions, ${counts?.blocks} blocks, ${counts?.inputs} inputs, ${counts?.outputs} outputs, ` +
-      `${counts?.scripts} scripts, ${Math.round(Number(counts?.bytes) / 1e6)} MB`,
+      `${counts?.scripts} scripts, ${Math.round(Number(counts?.bytes) / 1e6)} MB\n`,
   );
   return Number(counts?.accepted);
 }
 
-async function runAll({ pool }: Connection): Promise<Record<string, Times>> {
+/** Prints the times of all queries that are wanted. Those that fail have none. */
+async function timeAll({ pool }: Connection): Promise<Record<string, Times>> {
   const all: Record<string, Times> = {};
-  console.log(`\nload average ${loadavg()[0]?.toFixed(1)}`);
-  console.log('\n| request | first, ms | warm, ms | rows |\n|---|---|---|---|');
+  const rows: (string | number)[][] = [];
   for (const { name, sql } of readRequests()) {
     if (!name.includes(options.only) || isAboutApplications(name) !== options.applications) continue;
     const client = await pool.connect();
@@ -148,32 +126,22 @@ async function runAll({ pool }: Connection): Promise<Record<string, Times>> {
       const times = await timesOf(client, sql);
       all[name] = times;
       const warm = Math.round(times.ms);
-      console.log(
-        `| ${name} | ${Math.round(times.firstMs)} | ${times.ms > SLOW_MS ? `**${warm}**` : warm} | ${times.rows} |`,
-      );
+      rows.push([name, Math.round(times.firstMs), times.ms > SLOW_MS ? `**${warm}**` : warm, times.rows]);
     } catch (error) {
-      console.log(`| ${name} | ${error instanceof Error ? error.message : String(error)} | | |`);
+      rows.push([name, error instanceof Error ? error.message : String(error), '', '']);
     } finally {
       client.release();
     }
   }
+  console.log(markdownTable(['request', 'first, ms', 'warm, ms', 'rows'], rows));
   return all;
-}
-
-interface Times {
-  /** The first run, which reads from disk. */
-  firstMs: number;
-  /** The median of the other runs. */
-  ms: number;
-  rows: number;
 }
 
 async function timesOf(client: ClientBase, sql: string): Promise<Times> {
   const first = await timeOnce(client, sql);
   const warm: number[] = [];
-  for (let run = 0; run < WARM_RUNS; run += 1) warm.push((await timeOnce(client, sql)).ms);
-  const ms = warm.toSorted((a, b) => a - b)[Math.floor(WARM_RUNS / 2)] as number;
-  return { firstMs: first.ms, ms, rows: first.rows };
+  while (warm.length < WARM_RUNS) warm.push((await timeOnce(client, sql)).ms);
+  return { firstMs: first.ms, ms: median(warm), rows: first.rows };
 }
 
 async function timeOnce(client: ClientBase, sql: string): Promise<{ ms: number; rows: number }> {
@@ -182,18 +150,12 @@ async function timeOnce(client: ClientBase, sql: string): Promise<{ ms: number; 
   return { ms: performance.now() - startedAt, rows: rowCount ?? 0 };
 }
 
-async function writeTimes(transactions: number, requests: Record<string, Times>): Promise<void> {
-  const memory = `${Math.round(totalmem() / 2 ** 30)} GiB`;
-  const machine = `${cpus().length} cores (${cpus()[0]?.model}), ${memory}, load average ${loadavg()[1]?.toFixed(1)}`;
-  const rounded = Object.entries(requests).map(([name, { ms, firstMs }]) => {
+async function writeTimes(all: Record<string, Times>): Promise<void> {
+  const rounded = Object.entries(all).map(([name, { ms, firstMs }]) => {
     return [name, { ms: Math.round(ms), firstMs: Math.round(firstMs) }] as const;
   });
   const known = JSON.parse(await readFile(TIMES, 'utf8')) as object;
-  const times = { machine, transactions, requests: Object.fromEntries(rounded) };
-  const all = { ...known, [options.applications ? 'applications' : 'network']: times };
-  await writeFile(TIMES, `${JSON.stringify(all, null, 2)}\n`);
-}
-
-function seconds(since: number): string {
-  return ((performance.now() - since) / 1_000).toFixed(1);
+  const measured = { machine: describeMachine(), transactions: accepted, requests: Object.fromEntries(rounded) };
+  const changed = { ...known, [options.applications ? 'applications' : 'network']: measured };
+  await writeFile(TIMES, `${JSON.stringify(changed, null, 2)}\n`);
 }

@@ -2,11 +2,7 @@
  * Many clients of streams, in a separate process: theirs is neither the time of the programs that
  * are measured nor that of the measurement.
  */
-import { fork } from 'node:child_process';
-import { once } from 'node:events';
-import { killAtExit, stopProcess } from '../test/support/programs.ts';
-
-const PROGRAM = new URL('stream-client-process.ts', import.meta.url);
+import { HelperProcess } from './helper-process.ts';
 
 export interface ClientOptions {
   /** URL of the API. */
@@ -32,7 +28,6 @@ export interface Received {
 }
 
 export interface StreamClients {
-  processId: number;
   /** Must be called for each sink that the node announces. */
   notified: (sink: string) => void;
   /** Disconnects all clients. */
@@ -44,23 +39,16 @@ export const now = (): number => performance.timeOrigin + performance.now();
 
 /** Connects the clients, and resolves when each has received the beginning of its stream. */
 export async function startStreamClients(options: ClientOptions): Promise<StreamClients> {
-  const child = fork(PROGRAM, { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });
-  killAtExit(child);
-  const send = (command: Command): void => void child.send(command);
-  const reply = async <T>(): Promise<T> => {
-    const [message] = (await Promise.race([once(child, 'message'), once(child, 'exit')])) as [T];
-    if (child.exitCode !== null) throw new Error(`the clients of streams exited with code ${child.exitCode}`);
-    return message;
-  };
+  const helper = new HelperProcess('stream-client-process.ts');
+  const send = (command: Command): void => helper.send(command);
   send({ open: options });
-  await reply();
+  await helper.receive();
   return {
-    processId: child.pid ?? 0,
     notified: (sink) => send({ sink, at: now() }),
     end: async () => {
       send({ end: true });
-      const received = await reply<Received>();
-      await stopProcess(child, 'SIGTERM');
+      const received = await helper.receive<Received>();
+      await helper[Symbol.asyncDispose]();
       return received;
     },
   };

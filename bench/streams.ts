@@ -10,229 +10,143 @@
  * database that it names. The clients share the cores with everything else.
  */
 import { randomBytes } from 'node:crypto';
-import { connect, type Connection } from '@kasgres/database';
+import { listenTo } from '@kasgres/database';
 import { decodeAddress, encodeAddress } from '@kasgres/kaspa';
-import { NodeClient } from '@kasgres/node';
 import { sleep } from '@kasgres/runtime';
-import { freePort, startApi, startIndexer } from '../test/support/programs.ts';
-import { CommitLatencies } from './commit-latencies.ts';
-import { findNode } from './found-node.ts';
-import { isSynced, measureTip } from './measure-tip.ts';
-import { describeMachine, type Figure, mediansOf, percentile, readOptions, tableOfRuns } from './options.ts';
-import { readCpuSeconds } from './process-cpu.ts';
-import { readMemory } from './process-memory.ts';
-import { createRunDatabase } from './run-database.ts';
+import { Client } from 'pg';
+import { findNode, type FoundNode } from './found-node.ts';
+import { measureTip } from './measure-tip.ts';
+import { percentile, printRuns, readOptions, type RunOf } from './options.ts';
+import { readMemory } from './process-usage.ts';
+import { openRunDatabase } from './run-database.ts';
+import { SinkLatencies } from './sink-latencies.ts';
+import { type AtTip, startAtTip } from './started-programs.ts';
 import { startStreamClients } from './stream-clients.ts';
-import { withTemporaryKey } from './temporary-key.ts';
 
-const WARM_UP_MS = 3_000;
 /** Above the number of connections that are opened at the same time. */
 const CONCURRENCY = 200;
 const SETTLE_MS = 5_000;
 const MEBIBYTE = 2 ** 20;
+const SELECT_SINK = `select encode(b.hash, 'hex') as sink from checkpoint c join blocks b on b.id = c.block_id`;
 
-interface Run {
-  tipP50Ms: number;
-  tipP99Ms: number;
-  commitP50Ms: number;
-  commitP99Ms: number;
-  tipWithStreamsP50Ms: number;
-  tipWithStreamsP99Ms: number;
-  commitWithStreamsP50Ms: number;
-  commitWithStreamsP99Ms: number;
-  events: number;
-  eventP50Ms: number;
-  eventP99Ms: number;
-  /** Processor time of a second: 1 is a whole core. Undefined on other systems than Linux. */
-  apiCores: number | undefined;
-  apiWithStreamsCores: number | undefined;
-  clientCores: number | undefined;
-  /** Processor time of the API, beyond that without streams. */
-  apiMicrosecondsPerEvent: number | undefined;
-  /** Memory of the API; undefined on other systems than Linux. */
-  baseMib: number | undefined;
-  idleMib: number | undefined;
-}
+const FIGURES = {
+  tipP50Ms: ['notification to response, p50, ms', 1],
+  tipP99Ms: ['notification to response, p99, ms', 1],
+  tipWithStreamsP50Ms: ['with streams, p50, ms', 1],
+  tipWithStreamsP99Ms: ['with streams, p99, ms', 1],
+  commitP50Ms: ['notification to commit, p50, ms', 1],
+  commitP99Ms: ['notification to commit, p99, ms', 1],
+  commitWithStreamsP50Ms: ['with streams, p50, ms', 1],
+  commitWithStreamsP99Ms: ['with streams, p99, ms', 1],
+  events: ['events', 0],
+  eventP50Ms: ['notification to event, p50, ms', 1],
+  eventP99Ms: ['notification to event, p99, ms', 1],
+  // Undefined on other systems than Linux.
+  baseMib: ['API before idle clients, MiB', 0],
+  idleMib: ['API with idle clients, MiB', 0],
+} as const;
+type Run = RunOf<typeof FIGURES>;
 
-const FIGURES: readonly Figure<Run>[] = [
-  { name: 'notification to response, p50, ms', of: (run) => run.tipP50Ms, digits: 1 },
-  { name: 'notification to response, p99, ms', of: (run) => run.tipP99Ms, digits: 1 },
-  { name: 'with streams, p50, ms', of: (run) => run.tipWithStreamsP50Ms, digits: 1 },
-  { name: 'with streams, p99, ms', of: (run) => run.tipWithStreamsP99Ms, digits: 1 },
-  { name: 'notification to commit, p50, ms', of: (run) => run.commitP50Ms, digits: 1 },
-  { name: 'notification to commit, p99, ms', of: (run) => run.commitP99Ms, digits: 1 },
-  { name: 'with streams, p50, ms', of: (run) => run.commitWithStreamsP50Ms, digits: 1 },
-  { name: 'with streams, p99, ms', of: (run) => run.commitWithStreamsP99Ms, digits: 1 },
-  { name: 'events', of: (run) => run.events, digits: 0 },
-  { name: 'notification to event, p50, ms', of: (run) => run.eventP50Ms, digits: 1 },
-  { name: 'notification to event, p99, ms', of: (run) => run.eventP99Ms, digits: 1 },
-  { name: 'API without streams, cores', of: (run) => run.apiCores, digits: 2 },
-  { name: 'API with streams, cores', of: (run) => run.apiWithStreamsCores, digits: 2 },
-  { name: 'clients, cores', of: (run) => run.clientCores, digits: 2 },
-  { name: 'API per event, µs', of: (run) => run.apiMicrosecondsPerEvent, digits: 2 },
-  { name: 'API before idle clients, MiB', of: (run) => run.baseMib, digits: 0 },
-  { name: 'API with idle clients, MiB', of: (run) => run.idleMib, digits: 0 },
-];
-
-const { json, numbers } = readOptions({ runs: 3, seconds: 30, clients: 2000, idle: 10_000 });
-const node = await findNode({
+const {
+  json,
+  runs: runCount,
+  seconds,
+  clients,
+  idle,
+} = readOptions({ runs: 3, seconds: 30, clients: 2000, idle: 10_000 });
+await using ends = new AsyncDisposableStack();
+const node = await findNode(ends, {
   DEVNET_PAST_BLOCKS: '1500',
   DEVNET_PAST_TRANSACTIONS: '20000',
   DEVNET_BLOCKS_PER_SECOND: '10',
   DEVNET_TRANSACTIONS_PER_SECOND: '200',
 });
-const runs: Run[] = [];
-try {
-  const target = await createRunDatabase();
-  const database = connect({ url: target.url, applicationName: 'kasgres bench', max: 2 });
-  try {
-    await measureAll(database, target.url);
-  } finally {
-    await database.close();
-    await target.end();
-  }
-} finally {
-  await node.stop();
-}
-const machine = describeMachine();
-if (json) console.log(JSON.stringify({ machine, ...numbers, medians: mediansOf(runs), runs }, null, 2));
-else console.log(`${machine}; ${numbers.clients} clients, ${numbers.idle} idle ones\n\n${tableOfRuns(runs, FIGURES)}`);
+printRuns(json, { seconds, clients, idle }, await measureRuns(node), FIGURES);
 
-async function measureAll(database: Connection, databaseUrl: string): Promise<void> {
-  const programEnv = { nodeUrl: node.url, databaseUrl };
-  const indexer = startIndexer(programEnv, { LOG_LEVEL: 'warn' });
-  const streams = String(Math.max(numbers.clients, numbers.idle) + 1);
-  const api = await startApi(programEnv, undefined, {
-    LOG_LEVEL: 'warn',
-    PORT: String(await freePort()),
-    STREAM_CONNECTIONS: streams,
-  });
-  const client = new NodeClient({ url: node.url });
-  try {
-    while (!(await isSynced(api.url))) {
-      node.requireRunning();
-      if (!indexer.isRunning()) throw new Error(`the indexer stopped:\n${indexer.output()}`);
-      await sleep(100);
-    }
-    await withTemporaryKey(database, CONCURRENCY, async (key) => {
-      const { rows } = await database.pool.query<{ address: string }>(
-        'select address from scripts where address is not null order by id limit 100',
-      );
-      const addresses = rows.map(({ address }) => address);
-      await sleep(WARM_UP_MS);
-      for (let run = 0; run < numbers.runs; run += 1)
-        runs.push(
-          await measure({ client, databaseUrl, api: api.url, processId: api.program.processId, key, addresses }),
-        );
-    });
-  } finally {
-    await client.close();
-    await api.program.stop();
-    await indexer.stop();
-  }
-}
-
-interface Measured {
-  client: NodeClient;
-  databaseUrl: string;
-  api: string;
-  processId: number;
-  key: string;
-  addresses: readonly string[];
-}
-
-/** Measures responses and commits for the time of a run. */
-async function measureBoth(
-  { client, databaseUrl, api, key }: Measured,
-  onSink: (hash: string) => void = () => undefined,
-): Promise<{ responses: readonly number[]; commits: readonly number[] }> {
-  const commits = await CommitLatencies.start(databaseUrl);
-  const { times } = await measureTip({
-    client,
-    url: api,
-    key,
-    seconds: numbers.seconds,
-    requireNode: node.requireRunning,
-    onSink: (hash) => {
-      commits.latencies.notified(hash, performance.now());
-      onSink(hash);
-    },
-  });
-  return { responses: times, commits: await commits.stop() };
-}
-
-async function measure(measured: Measured): Promise<Run> {
-  const { api, processId, key, addresses } = measured;
-  const [alone, apiCores] = await measureCores([processId], async () => await measureBoth(measured));
-  const base = await readMemory(processId, 'VmRSS');
-
-  const clients = await startStreamClients({
-    api,
-    key,
-    count: numbers.clients,
-    paths: addresses.map((address) => `/v1/stream?events=chain&address=${address}`),
-  });
-  await sleep(SETTLE_MS);
-  const [beside, apiWithStreamsCores, clientCores] = await measureCores(
-    [processId, clients.processId],
-    async () => await measureBoth(measured, clients.notified),
+async function measureRuns(node: FoundNode): Promise<Run[]> {
+  await using ends = new AsyncDisposableStack();
+  const database = await openRunDatabase(ends);
+  const variables = { STREAM_CONNECTIONS: String(Math.max(clients, idle) + 1) };
+  const atTip = await startAtTip(ends, node, database, { concurrency: CONCURRENCY, variables });
+  const { rows } = await database.pool.query<{ address: string }>(
+    'select address from scripts where address is not null order by id limit 100',
   );
+  const addresses = rows.map(({ address }) => address);
+  const runs: Run[] = [];
+  while (runs.length < runCount) runs.push(await measure(atTip, addresses));
+  return runs;
+}
+
+async function measure(atTip: AtTip, addresses: readonly string[]): Promise<Run> {
+  const { url: api, program } = atTip.api;
+  const { key } = atTip;
+  const alone = await measureBoth(atTip);
+  const base = await readMemory(program.processId, 'VmRSS');
+
+  const paths = addresses.map((address) => `/v1/stream?events=chain&address=${address}`);
+  const busy = await startStreamClients({ api, key, count: clients, paths });
+  await sleep(SETTLE_MS);
+  const beside = await measureBoth(atTip, busy.notified);
   await sleep(1000);
-  const received = await clients.end();
+  const received = await busy.end();
 
   await sleep(SETTLE_MS);
-  const idle = await startStreamClients({
-    api,
-    key,
-    count: numbers.idle,
-    paths: Array.from({ length: numbers.idle }, () => `/v1/stream?events=address&address=${unusedAddress(addresses)}`),
-  });
+  const unusedPaths = Array.from(
+    { length: idle },
+    () => `/v1/stream?events=address&address=${unusedAddress(addresses)}`,
+  );
+  const unused = await startStreamClients({ api, key, count: idle, paths: unusedPaths });
   await sleep(SETTLE_MS);
-  const withIdle = await readMemory(processId, 'VmRSS');
-  await idle.end();
+  const withIdle = await readMemory(program.processId, 'VmRSS');
+  await unused.end();
   await sleep(SETTLE_MS);
-  const cores =
-    apiCores === undefined || apiWithStreamsCores === undefined ? undefined : apiWithStreamsCores - apiCores;
   return {
     tipP50Ms: percentile(alone.responses, 0.5),
     tipP99Ms: percentile(alone.responses, 0.99),
-    commitP50Ms: percentile(alone.commits, 0.5),
-    commitP99Ms: percentile(alone.commits, 0.99),
     tipWithStreamsP50Ms: percentile(beside.responses, 0.5),
     tipWithStreamsP99Ms: percentile(beside.responses, 0.99),
+    commitP50Ms: percentile(alone.commits, 0.5),
+    commitP99Ms: percentile(alone.commits, 0.99),
     commitWithStreamsP50Ms: percentile(beside.commits, 0.5),
     commitWithStreamsP99Ms: percentile(beside.commits, 0.99),
     events: received.events,
     eventP50Ms: received.p50Ms,
     eventP99Ms: received.p99Ms,
-    apiCores,
-    apiWithStreamsCores,
-    clientCores,
-    apiMicrosecondsPerEvent: cores && (cores * numbers.seconds * 1e6) / received.events,
     baseMib: base && base / MEBIBYTE,
     idleMib: withIdle && withIdle / MEBIBYTE,
   };
 }
 
-/**
- * Returns what the work returns, and the processor time that each process used meanwhile, per
- * second.
- */
-async function measureCores<T>(
-  processIds: readonly number[],
-  work: () => Promise<T>,
-): Promise<[T, ...(number | undefined)[]]> {
-  const read = async () => await Promise.all(processIds.map(readCpuSeconds));
-  const before = await read();
-  const startedAt = performance.now();
-  const result = await work();
-  const seconds = (performance.now() - startedAt) / 1000;
-  const after = await read();
-  const cores = after.map((used, index) => {
-    const first = before[index];
-    return used === undefined || first === undefined ? undefined : (used - first) / seconds;
+/** Measures responses and commits for the time of a run. */
+async function measureBoth(
+  atTip: AtTip,
+  onSink: (hash: string) => void = () => undefined,
+): Promise<{ responses: readonly number[]; commits: readonly number[] }> {
+  await using ends = new AsyncDisposableStack();
+  const commits = await followCommits(ends, atTip.database.url);
+  const { times } = await measureTip(atTip, seconds, (hash) => {
+    commits.notified(hash, performance.now());
+    onSink(hash);
   });
-  return [result, ...cores];
+  return { responses: times, commits: commits.times };
+}
+
+/** Records when the indexer commits sinks, until the end. */
+async function followCommits(ends: AsyncDisposableStack, databaseUrl: string): Promise<SinkLatencies> {
+  const latencies = new SinkLatencies();
+  // Commits may follow each other faster than the sink is read.
+  const client = new Client({ connectionString: databaseUrl, application_name: 'kasgres bench', pipeline: true });
+  ends.defer(() => client.end());
+  await client.connect();
+  client.on('notification', () => {
+    const at = performance.now();
+    void client
+      .query<{ sink: string }>(SELECT_SINK)
+      .then(({ rows }) => rows[0] && latencies.shown(rows[0].sink, at))
+      .catch(() => undefined);
+  });
+  await listenTo(client, 'commits');
+  return latencies;
 }
 
 /** Its streams get nothing but heartbeats. */

@@ -12,17 +12,17 @@
  * database that it names. --keep gives the last of these a name instead of dropping it.
  * bench/README.md has figures.
  */
-import { connect, type Connection } from '@kasgres/database';
+import type { Connection } from '@kasgres/database';
 import { DEFAULT_MEMORY_LIMIT_MB, memoryBounds } from '@kasgres/indexer';
 import { getNetwork } from '@kasgres/kaspa';
 import { sleep } from '@kasgres/runtime';
 import { copyBare } from './bare-copy.ts';
 import { findNode, startPrunedNode } from './found-node.ts';
 import { readNodeAlone } from './node-alone.ts';
-import { describeMachine, type Figure, mediansOf, readOptions, tableOfRuns } from './options.ts';
-import { readMemory } from './process-memory.ts';
-import { createRunDatabase } from './run-database.ts';
-import { startKasgres, type StartedKasgres } from './started-kasgres.ts';
+import { exit, printRuns, readOptions, type RunOf, secondsSince } from './options.ts';
+import { readMemory } from './process-usage.ts';
+import { type OpenDatabase, openRunDatabase } from './run-database.ts';
+import { isSynced, startKasgres } from './started-programs.ts';
 
 const POLL_MS = 50;
 const SIMULATION = {
@@ -32,122 +32,86 @@ const SIMULATION = {
   DEVNET_APPLICATION_RATE: '0',
   DEVNET_TRANSACTIONS_PER_SECOND: '0',
 };
-const STAGES = ['wait', 'prepare', 'apply', 'finish'] as const;
 
-interface Run {
-  nodeFirstSeconds: number;
-  nodeSecondSeconds: number;
-  nodeBytes: number;
-  /** From `npm start` until /v1/status is synced. */
-  nodeToCommitSeconds: number;
-  /**
-   * The part of it from the moment when the indexer begins to follow the node to the end of the
-   * first catch-up.
-   */
-  catchUpSeconds: number;
-  /** The part of that until the bootstrap block is written, with its UTXO set if it has one. */
-  bootstrapSeconds: number;
-  ratioToNode: number;
-  transactionsPerSecond: number;
-  rowsPerSecond: number;
-  waitSeconds: number;
-  prepareSeconds: number;
-  applySeconds: number;
-  finishSeconds: number;
-  /** From then on until everything that is deep enough is clustered. */
-  clusteringSeconds: number;
-  bareCopySeconds: number;
-  ratioToBareCopy: number;
-  transactions: number;
-  rows: number;
-  bytesPerTransaction: number;
-  /** Undefined on other systems than Linux. */
-  indexerPeakBytes: number | undefined;
-}
+const FIGURES = {
+  nodeFirstSeconds: ['node alone, first read, s', 1],
+  nodeSecondSeconds: ['node alone, second read, s', 1],
+  // From `npm start` until /v1/status is synced.
+  nodeToCommitSeconds: ['**node to commit, s**', 1],
+  ratioToNode: ['**ratio to the second read**', 2],
+  transactionsPerSecond: ['transactions/s', 0],
+  rowsPerSecond: ['rows/s', 0],
+  // From the moment when the indexer begins to follow the node to the end of the first catch-up.
+  catchUpSeconds: ['catch-up without the start of programs, s', 1],
+  // The part of that until the bootstrap block is written.
+  bootstrapSeconds: ['bootstrap block with its UTXO set, s', 1],
+  waitSeconds: ['waiting for the source, s', 1],
+  prepareSeconds: ['preparing rows, s', 1],
+  applySeconds: ['COPY to commit, s', 1],
+  finishSeconds: ['finish: indexes and derived state, s', 1],
+  // From then on until everything that is deep enough is clustered.
+  clusteringSeconds: ['clustering afterwards, s', 1],
+  bareCopySeconds: ['bare COPY, s', 1],
+  ratioToBareCopy: ['ratio to the bare COPY', 2],
+  transactions: ['transactions', 0],
+  rows: ['rows', 0],
+  nodeBytes: ['bytes of responses', 0],
+  bytesPerTransaction: ['bytes per transaction', 0],
+  // Undefined on other systems than Linux.
+  indexerPeakBytes: ['resident memory of the indexer at most, bytes', 0],
+} as const;
+type Run = RunOf<typeof FIGURES>;
 
-const FIGURES: readonly Figure<Run>[] = [
-  { name: 'node alone, first read, s', of: (run) => run.nodeFirstSeconds, digits: 1 },
-  { name: 'node alone, second read, s', of: (run) => run.nodeSecondSeconds, digits: 1 },
-  { name: '**node to commit, s**', of: (run) => run.nodeToCommitSeconds, digits: 1 },
-  { name: '**ratio to the second read**', of: (run) => run.ratioToNode, digits: 2 },
-  { name: 'transactions/s', of: (run) => run.transactionsPerSecond, digits: 0 },
-  { name: 'rows/s', of: (run) => run.rowsPerSecond, digits: 0 },
-  { name: 'catch-up without the start of programs, s', of: (run) => run.catchUpSeconds, digits: 1 },
-  { name: 'bootstrap block with its UTXO set, s', of: (run) => run.bootstrapSeconds, digits: 1 },
-  { name: 'waiting for the source, s', of: (run) => run.waitSeconds, digits: 1 },
-  { name: 'preparing rows, s', of: (run) => run.prepareSeconds, digits: 1 },
-  { name: 'COPY to commit, s', of: (run) => run.applySeconds, digits: 1 },
-  { name: 'finish: indexes and derived state, s', of: (run) => run.finishSeconds, digits: 1 },
-  { name: 'clustering afterwards, s', of: (run) => run.clusteringSeconds, digits: 1 },
-  { name: 'bare COPY, s', of: (run) => run.bareCopySeconds, digits: 1 },
-  { name: 'ratio to the bare COPY', of: (run) => run.ratioToBareCopy, digits: 2 },
-  { name: 'bytes per transaction', of: (run) => run.bytesPerTransaction, digits: 0 },
-  {
-    name: 'resident memory of the indexer at most, MB',
-    of: ({ indexerPeakBytes }) => indexerPeakBytes && indexerPeakBytes / 1e6,
-    digits: 0,
-  },
-];
-
-const { json, numbers, texts } = readOptions({ runs: 3, pruned: 0, transactions: 150_000 }, ['keep']);
-if (texts.keep !== undefined && !process.env['DATABASE_URL']) {
-  console.error('--keep needs DATABASE_URL: an embedded Postgres is deleted after the run');
-  process.exit(1);
-}
+const options = readOptions({ runs: 3, pruned: 0, transactions: 150_000, keep: '' });
+if (options.keep !== '' && !process.env['DATABASE_URL'])
+  exit('--keep needs DATABASE_URL: an embedded Postgres is deleted after the run');
 const limits = memoryBounds(Number(process.env['MEMORY_LIMIT_MB'] ?? DEFAULT_MEMORY_LIMIT_MB));
+await using ends = new AsyncDisposableStack();
 const node =
-  numbers.pruned > 0
-    ? await startPrunedNode({ utxos: Math.round(numbers.pruned * 1e6), transactions: numbers.transactions })
-    : await findNode(SIMULATION);
-let postgresVersion = '';
+  options.pruned > 0
+    ? await startPrunedNode(ends, { utxos: Math.round(options.pruned * 1e6), transactions: options.transactions })
+    : await findNode(ends, SIMULATION);
+const { isSimulated } = node;
+let postgres = '';
 const runs: Run[] = [];
-try {
-  for (let index = 1; index <= numbers.runs; index += 1)
-    runs.push(await runOnce(index === numbers.runs ? texts.keep : undefined));
-} finally {
-  await node.stop();
-}
-report();
+while (runs.length < options.runs) runs.push(await runOnce(runs.length === options.runs - 1));
+printRuns(options.json, { isSimulated, postgres }, runs, FIGURES);
 
-async function runOnce(keepAs: string | undefined): Promise<Run> {
+async function runOnce(isLast: boolean): Promise<Run> {
   const first = await readNodeAlone(node.url, limits);
   const second = await readNodeAlone(node.url, limits);
-  const target = await createRunDatabase();
-  const database = connect({ url: target.url, applicationName: 'kasgres bench', max: 2 });
+  await using ends = new AsyncDisposableStack();
   let isComplete = false;
-  try {
-    const { rows: server } = await database.pool.query<{ version: string }>(
-      "select current_setting('server_version') as version",
-    );
-    postgresVersion = server[0]?.version ?? '';
-    const { seconds, ...caughtUp } = await catchUp(database, target.url);
-    const { transactions, bytes } = await measureSize(database);
-    const bare = await copyBare(database);
-    isComplete = true;
-    return {
-      nodeFirstSeconds: first.seconds,
-      nodeSecondSeconds: second.seconds,
-      nodeBytes: second.bytes,
-      nodeToCommitSeconds: seconds,
-      ...caughtUp,
-      ratioToNode: seconds / second.seconds,
-      transactionsPerSecond: transactions / seconds,
-      rowsPerSecond: bare.rows / seconds,
-      bareCopySeconds: bare.seconds,
-      ratioToBareCopy: seconds / bare.seconds,
-      transactions,
-      rows: bare.rows,
-      bytesPerTransaction: bytes / transactions,
-    };
-  } finally {
-    await database.close();
-    await target.end(isComplete ? keepAs : undefined);
-  }
+  const database = await openRunDatabase(ends, () => (isLast && isComplete ? options.keep : ''));
+  const { rows: server } = await database.pool.query<{ version: string }>(
+    "select current_setting('server_version') as version",
+  );
+  postgres = server[0]?.version ?? '';
+  const { nodeToCommitSeconds: seconds, ...caughtUp } = await catchUp(database);
+  const { transactions, bytes } = await measureSize(database);
+  const bare = await copyBare(database);
+  isComplete = true;
+  return {
+    nodeFirstSeconds: first.seconds,
+    nodeSecondSeconds: second.seconds,
+    nodeToCommitSeconds: seconds,
+    ratioToNode: seconds / second.seconds,
+    transactionsPerSecond: transactions / seconds,
+    rowsPerSecond: bare.rows / seconds,
+    ...caughtUp,
+    bareCopySeconds: bare.seconds,
+    ratioToBareCopy: seconds / bare.seconds,
+    transactions,
+    rows: bare.rows,
+    nodeBytes: second.bytes,
+    bytesPerTransaction: bytes / transactions,
+  };
 }
 
-async function catchUp(database: Connection, databaseUrl: string) {
+async function catchUp(database: OpenDatabase) {
+  await using ends = new AsyncDisposableStack();
   const startedAt = performance.now();
-  const programs = await startKasgres({ nodeUrl: node.url, p2pUrl: node.p2pUrl, databaseUrl });
+  const programs = await startKasgres(ends, { nodeUrl: node.url, p2pUrl: node.p2pUrl, databaseUrl: database.url });
   const until = async (isReached: () => Promise<boolean>): Promise<void> => {
     while (!(await isReached())) {
       programs.requireRunning();
@@ -155,40 +119,23 @@ async function catchUp(database: Connection, databaseUrl: string) {
       await sleep(POLL_MS);
     }
   };
-  try {
-    await until(programs.isIndexerUp);
-    const indexerStartedAt = performance.now();
-    await until(async () => await hasBootstrapBlock(database));
-    const bootstrapSeconds = secondsSince(indexerStartedAt);
-    await until(async () => await isCaughtUp(database));
-    const catchUpSeconds = secondsSince(indexerStartedAt);
-    await until(async () => await isSynced(programs.apiUrl));
-    const seconds = secondsSince(startedAt);
-    const stages = await readStages(programs);
-    await until(async () => !(await isClustering(database)));
-    const clusteringSeconds = secondsSince(startedAt) - seconds;
-    const indexerPeakBytes = await readMemory(await programs.findIndexerProcess(), 'VmHWM');
-    return { seconds, catchUpSeconds, bootstrapSeconds, ...stages, clusteringSeconds, indexerPeakBytes };
-  } finally {
-    await programs.stop();
-  }
+  await until(async () => (await programs.readIndexerMetrics().catch(() => undefined)) !== undefined);
+  const indexerStartedAt = performance.now();
+  await until(async () => await hasOne(database, 'select from checkpoint'));
+  const bootstrapSeconds = secondsSince(indexerStartedAt);
+  await until(async () => await hasOne(database, 'select from checkpoint where not first_catch_up'));
+  const catchUpSeconds = secondsSince(indexerStartedAt);
+  await until(async () => await isSynced(programs.apiUrl));
+  const nodeToCommitSeconds = secondsSince(startedAt);
+  const stages = findStages(await programs.readIndexerMetrics());
+  await until(async () => !(await isClustering(database)));
+  const clusteringSeconds = secondsSince(startedAt) - nodeToCommitSeconds;
+  const indexerPeakBytes = await readMemory(await programs.findIndexerProcess(), 'VmHWM');
+  return { nodeToCommitSeconds, catchUpSeconds, bootstrapSeconds, ...stages, clusteringSeconds, indexerPeakBytes };
 }
 
-function secondsSince(startedAt: number): number {
-  return (performance.now() - startedAt) / 1_000;
-}
-
-async function hasBootstrapBlock({ pool }: Connection): Promise<boolean> {
-  return (await pool.query('select from checkpoint')).rowCount === 1;
-}
-
-async function isCaughtUp({ pool }: Connection): Promise<boolean> {
-  return (await pool.query('select from checkpoint where not first_catch_up')).rowCount === 1;
-}
-
-async function isSynced(apiUrl: string): Promise<boolean> {
-  const response = await fetch(`${apiUrl}/v1/status`).catch(() => undefined);
-  return response?.ok === true && ((await response.json()) as { synced: boolean }).synced;
+async function hasOne({ pool }: Connection, select: string): Promise<boolean> {
+  return (await pool.query(select)).rowCount === 1;
 }
 
 /** Whether blocks deeper than the settled depth of the network are not clustered yet. */
@@ -206,20 +153,17 @@ async function isClustering({ pool }: Connection): Promise<boolean> {
 }
 
 /** Returns the seconds that each stage took in all batches. */
-async function readStages(programs: StartedKasgres) {
-  const metrics = await programs.readIndexerMetrics();
-  const secondsOf = (stage: (typeof STAGES)[number]): number => {
-    const [, sum] =
-      new RegExp(`^kasgres_indexer_stage_seconds_sum{[^}]*stage="${stage}"[^}]*} (\\S+)$`, 'm').exec(metrics) ?? [];
-    return Number(sum);
+function findStages(metrics: string): Record<`${'wait' | 'prepare' | 'apply' | 'finish'}Seconds`, number> {
+  const secondsOf = (stage: string): number => {
+    const pattern = new RegExp(`^kasgres_indexer_stage_seconds_sum{[^}]*stage="${stage}"[^}]*} (\\S+)$`, 'm');
+    return Number(pattern.exec(metrics)?.[1]);
   };
-  const [waitSeconds, prepareSeconds, applySeconds, finishSeconds] = STAGES.map(secondsOf) as [
-    number,
-    number,
-    number,
-    number,
-  ];
-  return { waitSeconds, prepareSeconds, applySeconds, finishSeconds };
+  return {
+    waitSeconds: secondsOf('wait'),
+    prepareSeconds: secondsOf('prepare'),
+    applySeconds: secondsOf('apply'),
+    finishSeconds: secondsOf('finish'),
+  };
 }
 
 async function measureSize({ pool }: Connection): Promise<{ transactions: number; bytes: number }> {
@@ -227,17 +171,4 @@ async function measureSize({ pool }: Connection): Promise<{ transactions: number
     'select (select count(*) from transactions) as transactions, pg_database_size(current_database()) as bytes',
   );
   return { transactions: Number(rows[0]?.transactions), bytes: Number(rows[0]?.bytes) };
-}
-
-function report(): void {
-  const machine = `${describeMachine()}, Postgres ${postgresVersion}`;
-  if (json) {
-    console.log(JSON.stringify({ machine, isSimulated: node.isSimulated, medians: mediansOf(runs), runs }, null, 2));
-    return;
-  }
-  const { transactions, rows, nodeBytes } = runs[0] as Run;
-  const [counts, megabytes] = [[transactions, rows].map((count) => count.toLocaleString('en')), nodeBytes / 1e6];
-  console.log(`${machine}; ${node.isSimulated ? 'simulated node' : 'node of NODE_URL'}`);
-  console.log(`${counts.join(' transactions, ')} rows, ${megabytes.toFixed(0)} MB of responses\n`);
-  console.log(tableOfRuns(runs, FIGURES));
 }

@@ -1,16 +1,15 @@
 /** The interface of an attack, and the attacker that it is given. */
-import { Agent, request } from 'node:http';
+import { Agent, type ClientRequest, request } from 'node:http';
 import { sleep } from '@kasgres/runtime';
 import { flood, type FloodRequest } from '../../test/api/flood-client.ts';
 import type { ApplicationSamples } from '../application-samples.ts';
 
-export interface AttackOptions {
+/** The programs that are attacked. */
+export interface Target {
   url: string;
   metricsUrl: string;
   /** An API that serves HTTPS. */
   tlsUrl: string;
-  /** Valid keys by the name of the attack that abuses them. */
-  keys: Readonly<Record<string, readonly string[]>>;
   /** The API's ANONYMOUS_RATE_RU. */
   anonymousRateRu: number;
   /** The API's STREAM_CONNECTIONS. */
@@ -19,11 +18,16 @@ export interface AttackOptions {
   analystUrl: string;
   /** The name server of `kasgres webhooks`. */
   nameServerPort: number;
+  /** The first block of the index. */
+  firstBlock: string;
+}
+
+export interface AttackOptions extends Target {
+  /** Valid keys by the name of the attack that abuses them. */
+  keys: Readonly<Record<string, readonly string[]>>;
   /** Addresses with a history, the longest first. */
   addresses: readonly string[];
   applications: ApplicationSamples;
-  /** The first block of the index. */
-  firstBlock: string;
   seconds: number;
   /** Names of the attacks that take part. */
   attacks: readonly string[];
@@ -129,12 +133,7 @@ export class Attacker {
    */
   async send(path: string, headers: Record<string, string>, body?: string): Promise<number> {
     const { promise, resolve, reject } = Promise.withResolvers<number>();
-    const sending = request(`${this.options.url}${path}`, {
-      agent: this.#agent,
-      method: body === undefined ? 'GET' : 'POST',
-      headers: body === undefined ? headers : { 'content-type': 'application/json', ...headers },
-      timeout: RESPONSE_MS,
-    });
+    const sending = this.begin(this.#agent, path, headers, body);
     sending.on('response', (response) => {
       response.resume();
       response.on('close', () => resolve(response.statusCode ?? 0));
@@ -148,8 +147,17 @@ export class Attacker {
       sending.destroy();
     });
     sending.on('error', reject);
-    sending.end(body);
     return await promise;
+  }
+
+  /** Sends a request whose response the caller handles. */
+  begin(agent: Agent | false, path: string, headers: Record<string, string>, body?: string): ClientRequest {
+    return request(`${this.options.url}${path}`, {
+      agent,
+      method: body === undefined ? 'GET' : 'POST',
+      headers: body === undefined ? headers : { 'content-type': 'application/json', ...headers },
+      timeout: RESPONSE_MS,
+    }).end(body);
   }
 }
 

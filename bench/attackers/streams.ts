@@ -2,7 +2,7 @@
  * Streams and WebSockets: many of them, of unlike subscriptions, with the most expensive commands,
  * and anonymous ones.
  */
-import { request, type ClientRequest, type IncomingMessage } from 'node:http';
+import type { IncomingMessage } from 'node:http';
 import { once } from 'node:events';
 import { WebSocket } from 'ws';
 import { type Attack, type Attacker, countOf, type Outcomes, type AttackOptions } from './attack.ts';
@@ -19,11 +19,7 @@ export async function holdStream(
   headers: Record<string, string>,
   body?: string,
 ): Promise<number> {
-  const sending: ClientRequest = request(`${attacker.options.url}${path}`, {
-    method: body === undefined ? 'GET' : 'POST',
-    headers: body === undefined ? headers : { 'content-type': 'application/json', ...headers },
-    agent: false,
-  }).end(body);
+  const sending = attacker.begin(false, path, headers, body);
   const closed = once(sending, 'close');
   sending.on('error', () => undefined);
   try {

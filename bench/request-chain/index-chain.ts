@@ -1,17 +1,11 @@
-/**
- * Writes a generated chain with the indexer's own prepare and apply, without a node, and clusters
- * it.
- */
-import { performance } from 'node:perf_hooks';
+/** Writes a generated chain with the indexer's own prepare and apply, without a node. */
 import { setImmediate } from 'node:timers/promises';
 import type { Connection } from '@kasgres/database';
-import { openClusteringDatabase } from '@kasgres/indexer';
 import {
   type AddedChainBlock,
   AmbiguousVariants,
   apply,
   bootstrapAtGenesis,
-  buildLookUpIndexes,
   type Checkpoint,
   EMPTY_CHECKPOINT,
   findCheckpoint,
@@ -20,9 +14,8 @@ import {
   Preparer,
   Registry,
 } from '@kasgres/indexer/testing';
-import { getNetwork } from '@kasgres/kaspa';
 import { createLogger } from '@kasgres/runtime';
-import { CandidateTransactions, clusterStep, flagStep } from '@kasgres/state';
+import { CandidateTransactions } from '@kasgres/state';
 import type { PoolClient } from 'pg';
 import type { RequestChain } from './chain.ts';
 
@@ -33,13 +26,12 @@ const MEMORY_TRANSACTIONS = 40_000_000;
 type Chain = Pick<RequestChain, 'network' | 'genesis' | 'chainBlocks'>;
 
 /** Prepares each batch while the previous one is applied, as the indexer does. */
-export class ChainWriter {
+export class ChainWriter implements AsyncDisposable {
   readonly #clients: readonly [PoolClient, PoolClient];
   readonly #memory: Memory;
   readonly #preparer: Preparer;
   #checkpoint: Checkpoint;
   #applying: Promise<void> = Promise.resolve();
-  #lookUpIndexesAreBuilt = false;
 
   /**
    * Begins at genesis if the database is empty, in a first catch-up. Otherwise it continues as the
@@ -80,7 +72,8 @@ export class ChainWriter {
   /** Writes these blocks as one batch. Returns as soon as the previous batch is written. */
   async write(added: AddedChainBlock[]): Promise<void> {
     const [writer, reader] = this.#clients;
-    if (this.#checkpoint.firstCatchUp && !this.#memory.isComplete) await this.#needLookUpIndexes();
+    if (this.#checkpoint.firstCatchUp && !this.#memory.isComplete)
+      throw new Error(`a chain must have at most ${MEMORY_TRANSACTIONS} transactions`);
     const targetBlueScore = added.at(-1)?.block.header.blueScore ?? 0n;
     const update = { removed: [], added, tail: undefined, atTip: false, targetBlueScore };
     const batch = await this.#preparer.prepare(reader, update, this.#checkpoint, this.#checkpoint);
@@ -102,7 +95,7 @@ export class ChainWriter {
     this.#checkpoint = { ...this.#checkpoint, firstCatchUp: false };
   }
 
-  async close(): Promise<void> {
+  async [Symbol.asyncDispose](): Promise<void> {
     await this.#applying.catch(() => undefined);
     for (const client of this.#clients) client.release();
   }
@@ -110,13 +103,6 @@ export class ChainWriter {
   async #bootstrap({ network, genesis }: Pick<Chain, 'network' | 'genesis'>): Promise<void> {
     const log = createLogger({ name: 'bench', level: 'warn' });
     this.#checkpoint = await bootstrapAtGenesis({ client: this.#clients[0], network, log }, this.#preparer, genesis);
-  }
-
-  async #needLookUpIndexes(): Promise<void> {
-    if (this.#lookUpIndexesAreBuilt) return;
-    await this.flush();
-    await buildLookUpIndexes(this.#clients[0]);
-    this.#lookUpIndexesAreBuilt = true;
   }
 }
 
@@ -154,52 +140,13 @@ export async function indexChain(
   chain: Chain,
   progress: (transactions: number) => void,
 ): Promise<void> {
-  const writer = await ChainWriter.open(database, chain);
-  try {
-    const blocks = chain.chainBlocks();
-    for (;;) {
-      const added = await takeBatch(blocks, TRANSACTIONS_PER_BATCH);
-      if (added.length === 0) break;
-      await writer.write(added);
-      progress(writer.transactions);
-    }
-    await writer.finishFirstCatchUp();
-  } finally {
-    await writer.close();
+  await using writer = await ChainWriter.open(database, chain);
+  const blocks = chain.chainBlocks();
+  for (;;) {
+    const added = await takeBatch(blocks, TRANSACTIONS_PER_BATCH);
+    if (added.length === 0) break;
+    await writer.write(added);
+    progress(writer.transactions);
   }
-}
-
-/** About as many as the indexer clusters in one step on an idle machine. */
-const TRANSACTIONS_PER_STEP = 2_000;
-/** The indexer's default. */
-const SIZE_LIMIT = 1_000_000n;
-
-export interface Clustered {
-  transactions: number;
-  merges: number;
-  held: number;
-  seconds: number;
-}
-
-/** Clusters the whole index, in the steps that the indexer makes. */
-export async function clusterChain(url: string): Promise<Clustered> {
-  const database = openClusteringDatabase(url);
-  const client = await database.pool.connect();
-  const options = { depth: getNetwork('simnet').settledDepth, sizeLimit: SIZE_LIMIT, change: false };
-  const clustered = { transactions: 0, merges: 0, held: 0, seconds: 0 };
-  const startedAt = performance.now();
-  try {
-    for (let isBusy = true; isBusy; ) {
-      const step = await clusterStep(client, options, TRANSACTIONS_PER_STEP);
-      const isMarking = await flagStep(client);
-      clustered.transactions += step.transactions;
-      clustered.merges += step.merges;
-      clustered.held += step.held;
-      isBusy = step.isBusy || isMarking;
-    }
-  } finally {
-    client.release();
-    await database.close();
-  }
-  return { ...clustered, seconds: (performance.now() - startedAt) / 1_000 };
+  await writer.finishFirstCatchUp();
 }

@@ -1,23 +1,22 @@
 import { expect, test } from 'vitest';
 import { markdownTable, median, mediansOf, parseOptions, percentile, tableOfRuns } from '../../bench/options.ts';
 
-const parse = (...args: string[]) => parseOptions(args, { runs: 3, seconds: 5, 'reads-per-second': 0 }, ['keep']);
+const DEFAULTS = { runs: 3, seconds: 5, 'reads-per-second': 0, keep: '', plain: false };
+const parse = (...args: string[]) => parseOptions(args, DEFAULTS);
 
 test('it takes defaults for options that are not given', () => {
-  expect(parse()).toEqual({
-    json: false,
-    numbers: { runs: 3, seconds: 5, 'reads-per-second': 0 },
-    texts: {},
-    positionals: [],
-  });
+  expect(parse()).toEqual({ ...DEFAULTS, json: false, positionals: [] });
 });
 
-test('it reads numbers, texts and the rest', () => {
-  const args = ['--json', '--runs', '5', '--reads-per-second=2.5', 'by id', '--keep', 'kept'];
+test('it reads numbers, texts, flags and the rest', () => {
+  const args = ['--json', '--runs', '5', '--reads-per-second=2.5', 'by id', '--keep', 'kept', '--plain'];
   expect(parse(...args)).toEqual({
     json: true,
-    numbers: { runs: 5, seconds: 5, 'reads-per-second': 2.5 },
-    texts: { keep: 'kept' },
+    runs: 5,
+    seconds: 5,
+    'reads-per-second': 2.5,
+    keep: 'kept',
+    plain: true,
     positionals: ['by id'],
   });
 });
@@ -42,11 +41,8 @@ test('medians and percentiles are of sorted numbers', () => {
 });
 
 test('a table of runs ends with the medians', () => {
-  const runs = [{ seconds: 1.25 }, { seconds: 1000 }, { seconds: 3 }];
-  const figures = [
-    { name: 'time, s', of: (run: { seconds: number }) => run.seconds, digits: 1 },
-    { name: 'memory, MB', of: () => undefined, digits: 0 },
-  ];
+  const runs = [1.25, 1000, 3].map((seconds) => ({ seconds, memory: undefined }));
+  const figures = { seconds: ['time, s', 1], memory: ['memory, MB', 0] } as const;
   expect(tableOfRuns(runs, figures)).toBe(
     markdownTable(
       ['', 'run 1', 'run 2', 'run 3', 'median'],

@@ -9,7 +9,8 @@ import { toHex } from '@kasgres/kaspa';
 import { checkInvariant12, checkInvariant4, checkInvariant7, checkInvariant8 } from '@kasgres/verification';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { RequestChain } from '../../bench/request-chain/chain.ts';
-import { clusterChain, indexChain } from '../../bench/request-chain/index-chain.ts';
+import { indexChain } from '../../bench/request-chain/index-chain.ts';
+import { cluster } from '../support/cluster.ts';
 
 const OPTIONS = { seed: 'test', transactions: 5_000 };
 
@@ -17,8 +18,10 @@ describe('the chain for the cookbook', () => {
   let database: TestDatabase;
   beforeAll(async () => {
     database = await createTestDatabase();
-    await indexChain(database, new RequestChain(OPTIONS), () => undefined);
-    expect((await clusterChain(database.url)).merges).toBeGreaterThan(0);
+    const chain = new RequestChain(OPTIONS);
+    await indexChain(database, chain, () => undefined);
+    const { merges } = await cluster(database, { depth: chain.network.settledDepth }, 2_000);
+    expect(merges).toBeGreaterThan(0);
   });
   afterAll(async () => await database.drop());
 

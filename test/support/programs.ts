@@ -85,9 +85,10 @@ export function startApiProgram(env: ProgramEnv, more: Record<string, string> = 
 export function startProgram(
   path: string,
   { nodeUrl, databaseUrl, fileLimit }: ProgramEnv,
-  more: Record<string, string>,
+  more: NodeJS.ProcessEnv,
+  parameters: readonly string[] = [],
 ): Program {
-  const program = [process.execPath, resolve(import.meta.dirname, path)] as const;
+  const program = [process.execPath, resolve(import.meta.dirname, path), ...parameters] as const;
   const limited = ['sh', '-c', 'ulimit -n "$1"; shift; exec "$@"', 'sh', String(fileLimit), ...program] as const;
   const [command, ...args] = fileLimit === undefined ? program : limited;
   const child = spawn(command, args, {
@@ -135,7 +136,7 @@ export function startProgram(
   };
 }
 
-function isRunning({ exitCode, signalCode }: ChildProcess): boolean {
+export function isRunning({ exitCode, signalCode }: ChildProcess): boolean {
   return exitCode === null && signalCode === null;
 }
 

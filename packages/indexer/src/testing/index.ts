@@ -2,7 +2,7 @@
 export { apply } from '../apply/apply.ts';
 export { restoreFromBeforeGap } from '../apply/before-gap.ts';
 export { findCheckpoint } from '../apply/checkpoint.ts';
-export { buildLookUpIndexes, finishFirstCatchUp } from '../apply/first-catch-up.ts';
+export { finishFirstCatchUp } from '../apply/first-catch-up.ts';
 export { firstKeyOf } from '../apply/generations.ts';
 export { keepRemoved } from '../apply/reorg.ts';
 export { blueScoreOfMove } from '../bootstrap/bootstrap-block.ts';
