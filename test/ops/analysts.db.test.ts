@@ -422,6 +422,14 @@ describe('removing a login', () => {
     );
   });
 
+  test('it creates and removes a login whose name is a reserved word', async () => {
+    const client = new Client({ connectionString: await analysts('create', 'lateral') });
+    await client.connect();
+    expect((await client.query('show search_path')).rows).toEqual([{ search_path: 'kaspa' }]);
+    await client.end();
+    expect(await analysts('remove', 'lateral')).toBe('Removed lateral.');
+  });
+
   test('it completes a removal that failed halfway', async () => {
     await analysts('create', dave);
     await database.pool.query(`alter role ${dave} nologin`);
@@ -454,7 +462,7 @@ test('it lets an owner without superuser rights create and remove logins, and pr
     expect(stdout).toContain(erin);
     expect(stderr).toContain(`psql -d ${name} -c "select admit_analysts()"`);
     expect(stderr).toContain(
-      `A superuser can prevent it: alter role ${erin} set temp_file_limit = '2097152kB'; alter role ${erin} set log_min`,
+      `A superuser can prevent it: alter role "${erin}" set temp_file_limit = '2097152kB'; alter role "${erin}" set log_min`,
     );
     expect(stderr).not.toContain('no privileges could be revoked');
     // The advice of the warning helps.

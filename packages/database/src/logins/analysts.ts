@@ -34,7 +34,7 @@ export const DEFAULT_ANALYST_CONNECTIONS = 5;
  */
 export const TRANSACTION_TIMEOUTS = 10;
 
-/** Names of logins that need no quotes. */
+/** Names of logins. Some are reserved words, so statements quote them. */
 export const ANALYST_NAME = /^(?!pg_|kasgres_)[a-z_][a-z0-9_]{0,62}$/;
 
 /**
@@ -233,7 +233,7 @@ async function writeLogin(
     .catch(orRefused('give rights in this database'));
   await client
     .query(
-      `create role ${name} login password '${scramVerifier(password)}' connection
+      `create role "${name}" login password '${scramVerifier(password)}' connection
         limit ${connections} in role kasgres_analyst`,
     )
     .catch(orTaken(name))
@@ -243,11 +243,11 @@ async function writeLogin(
     idle_in_transaction_session_timeout: `${timeoutSeconds}s`,
   };
   for (const [setting, value] of Object.entries({ ...SETTINGS, ...timeouts })) {
-    await client.query(`alter role ${name} set ${setting} = '${value}'`);
+    await client.query(`alter role "${name}" set ${setting} = '${value}'`);
   }
   await applySuperuserSettings(client, name, connections, onWarning);
   const { rowCount } = await client.query(`select from pg_roles where rolname = 'kasgres_indexer'`);
-  if (rowCount === 1) await client.query(`grant ${name} to kasgres_indexer`);
+  if (rowCount === 1) await client.query(`grant "${name}" to kasgres_indexer`);
   await client.query(
     `insert into analysts (login, timeout_seconds) values ($1, $2)
      on conflict (login) do update
@@ -263,7 +263,7 @@ async function applySuperuserSettings(
   onWarning: (message: string) => void,
 ): Promise<void> {
   const statements = Object.entries(superuserSettings(connections)).map(
-    ([setting, value]) => `alter role ${name} set ${setting} = '${value}'`,
+    ([setting, value]) => `alter role "${name}" set ${setting} = '${value}'`,
   );
   await client.query('savepoint before_settings');
   try {
