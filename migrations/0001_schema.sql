@@ -890,6 +890,7 @@ create statistics balances_accepted_count on (accepted_count::bigint) from balan
 create statistics balances_receiving_count on (receiving_count::bigint) from balances;
 create statistics balances_sending_count on (sending_count::bigint) from balances;
 create statistics balances_coinbase_count on (coinbase_count::bigint) from balances;
+create statistics balances_last_change_time on (to_timestamp(last_change_hour * 3600::double precision)) from balances;
 comment on table balances is 'Sums of every script at the checkpoint (invariant 4): one row for '
   'each script of an output, of an input, of bootstrap_utxos and of bootstrap_balances. A script '
   'has no row yet while all its transactions are in unmerged_touches.';
@@ -991,6 +992,7 @@ create table previous_balance_changes (
   change bigint not null,
   constraint previous_balance_changes_pkey primary key (script_id, hour)
 );
+create statistics previous_balance_changes_time on (to_timestamp(hour * 3600::double precision)) from previous_balance_changes;
 comment on table previous_balance_changes is 'The balance_changes of hours before '
   'balances.last_change_hour.';
 comment on column previous_balance_changes.script_id is 'The script.';
@@ -1689,6 +1691,7 @@ create table lane_hours (
   constraint lane_hours_pkey primary key (subnetwork_id, hour)
 );
 create index lane_hours_hour on lane_hours (hour);
+create index lane_hours_time on lane_hours (to_timestamp(hour * 3600::double precision));
 comment on table lane_hours is 'Accepted transactions of user lanes by hour of chain_time.';
 comment on column lane_hours.transactions is 'Number of accepted transactions.';
 comment on column lane_hours.fees is 'Sum of their fees, sompi.';
@@ -3005,10 +3008,11 @@ comment on column kaspa.inputs.previous_transaction_key is 'Key of the transacti
 comment on column kaspa.inputs.address_key is 'Key of the address, or of a script without one. '
   'Joins views fast; differs from one database to another.';
 comment on column kaspa.inputs.utxo_daa_score is 'DAA score of the block that accepted the UTXO, '
-  'also of UTXOs older than the index; null while it is unknown or not accepted. '
-  'kaspa.time_of_daa_score has its time.';
+  'also of UTXOs older than the index; null while it is unknown or not accepted, and before a gap '
+  'for UTXOs older than the index. kaspa.time_of_daa_score has its time.';
 comment on column kaspa.inputs.covenant_id is 'Covenant id of the UTXO, also of UTXOs older than '
-  'the index; null without a covenant, and while the UTXO is unknown.';
+  'the index; null without a covenant, while the UTXO is unknown, and before a gap for UTXOs older '
+  'than the index.';
 
 create view kaspa.outputs as
 select encode(t.transaction_id, 'hex') as transaction_id,
@@ -3080,8 +3084,8 @@ comment on column kaspa.utxos.amount_sompi is 'Amount.';
 comment on column kaspa.utxos.amount_kas is 'The same in KAS.';
 comment on column kaspa.utxos.block_daa_score is 'DAA score of the block that accepted it.';
 comment on column kaspa.utxos.is_coinbase is 'Whether a coinbase made it.';
-comment on column kaspa.utxos.transaction_key is 'Key of the transaction. Joins views fast; '
-  'differs from one database to another.';
+comment on column kaspa.utxos.transaction_key is 'Key of the transaction. Joins views fast '
+  'together with address_key; differs from one database to another.';
 comment on column kaspa.utxos.address_key is 'Key of the address, or of a script without one. '
   'Joins views fast; differs from one database to another.';
 
@@ -3376,13 +3380,15 @@ comment on column kaspa.cluster_evidence.was_held is 'Whether the merge was held
   'approved it.';
 
 create view kaspa.cluster_name_conflicts as
-select root.address as cluster, k.size, n.name, n.addresses
-  from cluster_names n
-  join clusters k on k.id = n.cluster_id and k.name is null
+select root.address as cluster, k.size, n.name, sum(n.addresses)::bigint as addresses
+  from clusters k
+  join cluster_names n on n.cluster_id = k.id
   left join scripts root on root.id = k.id
- where exists (select from cluster_names other where other.cluster_id = n.cluster_id and other.name <> n.name);
+ where k.name is null
+ group by k.id, k.size, root.address, n.name;
 comment on view kaspa.cluster_name_conflicts is 'Clusters without a name because the tags of their '
-  'members do not agree: one row for each of the names.';
+  'members do not agree: one row for each of the names, or for the only one if it is that of '
+  'several actors.';
 comment on column kaspa.cluster_name_conflicts.cluster is 'kaspa.clusters.cluster.';
 comment on column kaspa.cluster_name_conflicts.size is 'Number of its members.';
 comment on column kaspa.cluster_name_conflicts.name is 'A name that tags of members give.';
@@ -3542,12 +3548,13 @@ select encode(c.covenant_id, 'hex') as covenant_id,
        c.event_count,
        to_timestamp(c.first_seen / 1000::double precision) as first_seen,
        to_timestamp(c.last_seen / 1000::double precision) as last_seen,
-       (select encode(t.template, 'hex') from program_templates t where t.id = c.template_id) as template,
+       encode(template.template, 'hex') as template,
        c.genesis_transaction_id as genesis_transaction_key,
        c.id as covenant_key
-  from covenants c;
+  from covenants c
+  left join program_templates template on template.id = c.template_id;
 comment on view kaspa.covenants is 'Every covenant that accepted transactions touch, or that the '
-  'UTXO set of a bootstrap block has. Fast by covenant_id.';
+  'UTXO set of a bootstrap block has. Fast by covenant_id and by template.';
 comment on column kaspa.covenants.covenant_id is 'Covenant id.';
 comment on column kaspa.covenants.is_complete is 'Whether all its events are counted: false if it '
   'began before the index, or lived before a gap.';
@@ -3570,11 +3577,12 @@ comment on column kaspa.covenants.genesis_transaction_key is 'Key of the transac
 comment on column kaspa.covenants.covenant_key is 'Key of the covenant. Joins views fast; differs '
   'from one database to another.';
 
+-- The index of the chain block, since Postgres does not apply a range of one to what equals it.
 create view kaspa.covenant_events as
 select encode(c.covenant_id, 'hex') as covenant_id,
        encode(t.transaction_id, 'hex') as transaction_id,
        e.kind::text as kind,
-       e.chain_index,
+       b.index as chain_index,
        e.position::bigint as position,
        to_timestamp(b.timestamp / 1000::double precision) as time,
        to_timestamp(b.chain_time / 1000::double precision) as chain_time,
@@ -3635,7 +3643,7 @@ comment on column kaspa.covenant_utxos.block_daa_score is 'DAA score of the bloc
 comment on column kaspa.covenant_utxos.covenant_key is 'Key of the covenant. Joins views fast; '
   'differs from one database to another.';
 comment on column kaspa.covenant_utxos.transaction_key is 'Key of the transaction. Joins views '
-  'fast; differs from one database to another.';
+  'fast together with address_key; differs from one database to another.';
 comment on column kaspa.covenant_utxos.address_key is 'Key of the address, or of a script without '
   'one. Joins views fast; differs from one database to another.';
 
@@ -3651,7 +3659,7 @@ comment on column kaspa.covenant_hours.events is 'Number of events.';
 
 create view kaspa.programs as
 select encode(p.hash, 'hex') as hash,
-       (select encode(t.template, 'hex') from program_templates t where t.id = p.template_id) as template,
+       encode(template.template, 'hex') as template,
        p.length::bigint as length,
        array_remove(array[
          case when p.uses & 1 <> 0 then 'introspection' end, case when p.uses & 2 <> 0 then 'covenants' end,
@@ -3666,10 +3674,12 @@ select encode(p.hash, 'hex') as hash,
        encode(p.kcc_template, 'hex') as kcc_template,
        p.transaction_id as transaction_key,
        p.template_id as template_key
-  from programs p;
+  from programs p
+  left join program_templates template on template.id = p.template_id;
 comment on view kaspa.programs is 'Programs that accepted spends revealed, if the spent output had '
   'a covenant or the program uses a family of opcodes that is named in uses; and bare scripts that '
-  'use one, from their first output, or the bootstrap block whose UTXO set has them. Fast by hash.';
+  'use one, from their first output, or the bootstrap block whose UTXO set has them. Fast by hash '
+  'and by template.';
 comment on column kaspa.programs.hash is 'BLAKE2b-256 of its bytes, to which a P2SH script '
   'commits.';
 comment on column kaspa.programs.template is 'Its template; null if the program does not parse.';
@@ -3918,7 +3928,8 @@ language sql stable strict parallel safe security definer set search_path = pg_c
             and to_timestamp(c.chain_time / 1000::double precision) < to_timestamp((hour + 1) * 3600::double precision)) as is_forward) starting
   ), script as (
     select requested.address, s.id
-      from (select distinct unnest(balances_at.addresses) as address) requested left join scripts s on s.address = requested.address
+      from (select distinct a.address from unnest(balances_at.addresses) a (address) where a.address is not null) requested
+      left join scripts s on s.address = requested.address
   ), others as materialized (
     select unnest(c.accepted_transactions) as id from moment, chain_blocks c
      where to_timestamp(c.chain_time / 1000::double precision) >= moment.first

@@ -18,6 +18,7 @@ const hashed = (text: string): string => createHash('sha256').update(text).diges
 /** One of 500 with many events. */
 export const BUSY_COVENANT = hashed('chain covenant 7');
 export const COMMON_TEMPLATE = hashed('template 1');
+export const SOME_TEMPLATE = hashed('template 2');
 export const SOME_PROGRAM = hashed('program 100');
 export const SOME_KCC_TEMPLATE = hashed('kcc template 0');
 

@@ -2,7 +2,7 @@
  * The views of cluster evidence, compared with what the node's DAG tells (test/cookbook/names.ts):
  * why addresses are together, whose tags do not agree, and which merges wait for a person.
  */
-import { approveCluster, listClustersAtLimit, upsertTags } from '@kasgres/database';
+import { approveCluster, listClustersAtLimit, replaceSources, upsertTags } from '@kasgres/database';
 import { createTestDatabase, type TestDatabase } from '@kasgres/database/testing';
 import { NodeClient } from '@kasgres/node';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -125,6 +125,43 @@ test('it shows one row for each name of a cluster whose tags do not agree', asyn
       { cluster: known(large[2]).root, name: 'Jetty' },
     ]),
   );
+});
+
+test('it shows each name once where actors do not agree, also the only name of several actors', async () => {
+  const large = clustersAndNames(history, [], LIMIT).clusters.filter(({ members }) => members.size > 2);
+  const tags = [
+    ['Harbour', 'harbour', 'Harbour', '', 'Lighthouse', 'lighthouse'],
+    ['Quay', 'quay', 'Quay', 'other quay'],
+    ['Jetty', 'jetty', 'The Jetty', 'jetty'],
+  ].flatMap((namesAndActors, cluster) => {
+    const members = [...known(large[cluster]).members];
+    return members.slice(0, namesAndActors.length / 2).map((address, index) => ({
+      address,
+      name: known(namesAndActors[2 * index]),
+      actor: known(namesAndActors[2 * index + 1]),
+      link: '',
+      labels: [],
+      category: undefined,
+      confidence: undefined,
+      confidenceLevel: 50,
+      lastModified: undefined,
+    }));
+  });
+  const source = { title: '', creator: '' };
+  await replaceSources(database.pool, [
+    { ...source, name: 'manual', attributions: [] },
+    { ...source, name: 'pack', attributions: tags },
+  ]);
+  const conflictsOf = (cluster: number, names: Record<string, number>): Row[] => {
+    const { root, members } = known(large[cluster]);
+    return Object.entries(names).map(([name, addresses]) => ({ cluster: root, size: members.size, name, addresses }));
+  };
+  expect(lines(await ask('select * from kaspa.cluster_name_conflicts'))).toEqual(
+    lines([...conflictsOf(0, { Harbour: 2, Lighthouse: 1 }), ...conflictsOf(1, { Quay: 2 })]),
+  );
+  expect(await ask('select cluster from kaspa.clusters where name is not null')).toEqual([
+    { cluster: known(large[2]).root },
+  ]);
 });
 
 test('it shows approved merges as evidence of one cluster, until every address is reached', async () => {

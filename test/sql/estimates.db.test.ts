@@ -40,6 +40,7 @@ async function planOf(query: string): Promise<PlanNode> {
 }
 
 const RECENT = "accepted_at >= (select max(accepted_at) - interval '12 hours' from kaspa.accepted_transactions)";
+const DAY = "hour >= '2025-06-17' and hour < '2025-06-18'";
 const VIEWS: Readonly<Record<string, readonly string[]>> = {
   accepted_transactions: [
     'true',
@@ -85,7 +86,8 @@ const VIEWS: Readonly<Record<string, readonly string[]>> = {
   ],
   covenants: ['true', 'is_live', 'utxo_count = 0'],
   covenant_events: ['true', "kind = 'genesis'", "kind = 'burn'"],
-  inscriptions: ['true', "source = 'payload'", "source = 'input'"],
+  inscriptions: ['true', "source = 'payload'", "source = 'input'", "operation = 'mint'", 'tick is not null'],
+  address_hours: ['true', DAY],
 };
 
 test.each(Object.entries(VIEWS).flatMap(([view, filters]) => filters.map((filter) => [view, filter] as const)))(

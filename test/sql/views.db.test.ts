@@ -342,9 +342,10 @@ describe('views of state', () => {
         `select address, set.balance_sompi::text as together, kaspa.balance_at(address, at)::text as alone
            from to_timestamp($2 / 1000::double precision) at
              cross join lateral kaspa.balances_at($1, at) set`,
-        [addresses, moment],
+        // Outputs without an address have a null.
+        [[...addresses, null], moment],
       );
-      expect(rows).toHaveLength(addresses.filter((address) => address !== undefined && address !== null).length);
+      expect(rows).toHaveLength(addresses.length);
       expect(rows.filter(({ together, alone }) => together !== alone)).toEqual([]);
     }
   });
