@@ -1,5 +1,6 @@
 /** Databases and servers for tests and benchmarks. No program loads this entry. */
 export { collidingBytes } from './colliding-bytes.ts';
+export { insertChain } from './insert-chain.ts';
 export { insertCluster } from './insert-cluster.ts';
 export { type ReplicatedPostgres, startReplicatedPostgres } from './replicated-postgres.ts';
 export { startSilentProxy } from './silent-proxy.ts';

@@ -1,4 +1,4 @@
-import { createTestDatabase, type TestDatabase } from '@kasgres/database/testing';
+import { createTestDatabase, insertChain, type TestDatabase } from '@kasgres/database/testing';
 import type { PoolClient } from 'pg';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { IncompleteUpdateError } from '../errors.ts';
@@ -14,21 +14,7 @@ let hashes: Buffer[];
 beforeEach(async () => {
   database = await createTestDatabase();
   client = await database.pool.connect();
-  await client.query(
-    `insert into blocks (id, timestamp, bits, daa_score, blue_score, version, transaction_count, is_chain_block,
-       nonce, blue_work, hash, hash_merkle_root, accepted_id_merkle_root, utxo_commitment,
-       pruning_point, parents_by_level, merge_set_blues, merge_set_reds)
-     select i, 0, 0, i, i, 1, 1, true, 0, 0, hash, hash, hash, hash, hash, '', '{}', '{}'
-       from generate_series(1, $1::integer) i, sha256(int4send(i)) hash`,
-    [CHAIN],
-  );
-  await client.query(
-    `insert into chain_blocks (index, block_id, blue_score, daa_score, timestamp, chain_time, highest_transaction,
-       lowest_transaction, hash, accepted_transactions)
-     select id, id, blue_score, daa_score, 0, 0, 0, 0, hash, '{}' from blocks`,
-  );
-  const { rows } = await client.query<{ hash: Buffer }>('select hash from chain_blocks order by index');
-  hashes = rows.map(({ hash }) => hash);
+  hashes = await insertChain(client, CHAIN);
 });
 afterEach(async () => {
   client.release();

@@ -1,4 +1,4 @@
-import { createTestDatabase, type TestDatabase } from '@kasgres/database/testing';
+import { createTestDatabase, insertChain, type TestDatabase } from '@kasgres/database/testing';
 import type { PoolClient } from 'pg';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { findCutPoint } from './cut-point.ts';
@@ -20,20 +20,7 @@ beforeEach(async () => {
   for (const [generation, first] of FIRSTS.entries()) {
     if (generation > 0) await client.query('select make_generation($1, $2, $3)', [generation, first, first + 10]);
   }
-  await client.query(
-    `insert into blocks (id, timestamp, bits, daa_score, blue_score, version, transaction_count, is_chain_block,
-       nonce, blue_work, hash, hash_merkle_root, accepted_id_merkle_root, utxo_commitment,
-       pruning_point, parents_by_level, merge_set_blues, merge_set_reds)
-     select i, 0, 0, i, i * $2, 1, 1, true, 0, 0, hash, hash, hash, hash, hash, '', '{}', '{}'
-       from generate_series(0, $1::integer) i, sha256(int4send(i)) hash`,
-    [SINK, BLUE_SCORE],
-  );
-  await client.query(
-    `insert into chain_blocks (index, block_id, blue_score, daa_score, timestamp, chain_time, highest_transaction,
-       lowest_transaction, hash, accepted_transactions)
-     select id, id, blue_score, daa_score, 0, id * $1, 0, 0, hash, '{}' from blocks`,
-    [MILLISECONDS],
-  );
+  await insertChain(client, SINK + 1, { blueScore: BLUE_SCORE, milliseconds: MILLISECONDS });
   await client.query(
     'insert into bootstrap_blocks (chain_index, block_id, utxo_count, utxo_sompi) values (0, 0, 0, 0)',
   );
