@@ -1,4 +1,4 @@
-import type { ResponseBody, Schema } from '@kasgres/client';
+import type { Schema } from '@kasgres/client';
 import { useLocation } from 'preact-iso';
 import { useMemo } from 'preact/hooks';
 import { Chart } from '../components/chart.tsx';
@@ -6,7 +6,7 @@ import { Card, Load, Page, Pager, Share, Table, Tabs, useCursor, useHref } from 
 import { Amount, ChainText, HashLink, ShortText, Time } from '../components/values.tsx';
 import { escapeUnseen, formatCompact, formatCount, formatTime } from '../format.ts';
 import { Json, nameOfSource, OperationName, ProtocolLink } from '../programs/transaction-uses.tsx';
-import { readExact } from '../state/exact-json.ts';
+import { getExact } from '../state/exact-json.ts';
 import { useResource } from '../state/resource.ts';
 
 type Interval = Schema<'ProtocolInterval'>;
@@ -136,10 +136,7 @@ function Operations() {
   const isFirst = Object.keys(cursor).length === 0;
   const resource = useResource(
     `inscriptions ${JSON.stringify(parameters)}`,
-    (client) =>
-      readExact<ResponseBody<'get', '/v1/inscriptions'>>(
-        client.http.GET('/v1/inscriptions', { params: { query: parameters }, parseAs: 'text' }),
-      ),
+    (client) => getExact(client, '/v1/inscriptions', { params: { query: parameters } }),
     { refreshMs: isFirst ? REFRESH_MS : undefined },
   );
   const isFiltered = protocol !== undefined || operation !== undefined || tick !== undefined;

@@ -1,4 +1,4 @@
-import { ApiError, type ResponseBody, type Schema } from '@kasgres/client';
+import { ApiError, type Schema } from '@kasgres/client';
 import { useState } from 'preact/hooks';
 import { Card, Facts, Load, Page } from '../components/page.tsx';
 import { confirmationsOf, isCoinbase, Sides, type Transaction } from '../components/transfers.tsx';
@@ -13,7 +13,7 @@ import {
 } from '../components/values.tsx';
 import { formatCount, formatRate, formatTime, shortHash, textOfHex } from '../format.ts';
 import { Json, ProgramsCard, ProtocolsCard } from '../programs/transaction-uses.tsx';
-import { readExact } from '../state/exact-json.ts';
+import { getExact } from '../state/exact-json.ts';
 import { type Resource, useResource } from '../state/resource.ts';
 import { outputSum } from './transactions.tsx';
 
@@ -43,16 +43,14 @@ function useTransaction(transactionId: string): Resource<Found> {
       const path = { transactionId };
       try {
         const query = { include: 'tags,programs', include_payload: true } as const;
-        const { transaction, tags = {} } = await readExact<ResponseBody<'get', '/v1/transactions/{transactionId}'>>(
-          client.http.GET('/v1/transactions/{transactionId}', { params: { path, query }, parseAs: 'text' }),
-        );
+        const { transaction, tags = {} } = await getExact(client, '/v1/transactions/{transactionId}', {
+          params: { path, query },
+        });
         return { transaction, tags, isPending: false, loadedAt: Date.now() };
       } catch (error) {
         if (!isNotFound(error)) throw error;
         const query = { include: 'programs', include_payload: true } as const;
-        const { transaction } = await readExact<ResponseBody<'get', '/v1/mempool/{transactionId}'>>(
-          client.http.GET('/v1/mempool/{transactionId}', { params: { path, query }, parseAs: 'text' }),
-        )
+        const { transaction } = await getExact(client, '/v1/mempool/{transactionId}', { params: { path, query } })
           // The error of the index tells more than that of the mempool.
           .catch((reason: unknown) => Promise.reject(isNotFound(reason) ? error : reason));
         return { transaction, tags: {}, isPending: true, loadedAt: Date.now() };

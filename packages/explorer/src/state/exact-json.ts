@@ -2,7 +2,7 @@
  * Reads responses with JSON that somebody wrote into the chain: a double cannot hold each of its
  * numbers, so these stay as they were written.
  */
-import { ApiError } from '@kasgres/client';
+import type { Client, GetPath, Request, ResponseBody } from '@kasgres/client';
 
 type Reviver = (key: string, value: unknown, context?: { source?: string }) => unknown;
 
@@ -19,13 +19,14 @@ const keepDigits: Reviver = (_, value, context) => {
 export const parseExact = (text: string): unknown => JSON.parse(text, keepDigits);
 
 /**
- * Returns the body of a response that was requested as text.
+ * Works like `get` of the client, without loss of digits.
  * @throws ApiError if the status is not 200
  */
-export async function readExact<Data>(
-  sent: Promise<{ data?: string | undefined; error?: unknown; response: Response }>,
-): Promise<Data> {
-  const { data, error, response } = await sent;
-  if (data === undefined) throw new ApiError(response, error);
-  return parseExact(data) as Data;
+export async function getExact<Path extends GetPath>(
+  client: Client,
+  path: Path,
+  request: Request<'get', Path>,
+): Promise<ResponseBody<'get', Path>> {
+  const get = client.get as (path: GetPath, request: object) => Promise<unknown>;
+  return parseExact(String(await get(path, { ...request, parseAs: 'text' }))) as ResponseBody<'get', Path>;
 }

@@ -82,7 +82,7 @@ test('a key that the server refuses ends the stream of the pages with that key',
   for (const page of [withKey, without]) page.close();
 });
 
-test('hidden pages receive nothing, and begin again when they are shown', async () => {
+test('a hidden page receives nothing until it is shown, and is then told the present state', async () => {
   const { opened, send } = stubServer();
   const hub = new StreamHub('http://127.0.0.1');
   const [visible, hidden] = [openPage(hub, { wantsMempool: true }), openPage(hub, { wantsMempool: true })];
