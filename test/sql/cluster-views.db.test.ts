@@ -2,7 +2,7 @@
  * The views of cluster evidence, compared with what the node's DAG tells (test/cookbook/names.ts):
  * why addresses are together, whose tags do not agree, and which merges wait for a person.
  */
-import { approveCluster, listClustersAtLimit, replaceSources, upsertTags } from '@kasgres/database';
+import { approveCluster, listClustersAtLimit, replaceSources, toAttribution, upsertTags } from '@kasgres/database';
 import { createTestDatabase, type TestDatabase } from '@kasgres/database/testing';
 import { NodeClient } from '@kasgres/node';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -136,15 +136,8 @@ test('it shows each name once where actors do not agree, also the only name of s
   ].flatMap((namesAndActors, cluster) => {
     const members = [...known(large[cluster]).members];
     return members.slice(0, namesAndActors.length / 2).map((address, index) => ({
-      address,
-      name: known(namesAndActors[2 * index]),
+      ...toAttribution({ address, name: known(namesAndActors[2 * index]), link: '', labels: [] }),
       actor: known(namesAndActors[2 * index + 1]),
-      link: '',
-      labels: [],
-      category: undefined,
-      confidence: undefined,
-      confidenceLevel: 50,
-      lastModified: undefined,
     }));
   });
   const source = { title: '', creator: '' };
