@@ -87,13 +87,16 @@ async function run(): Promise<void> {
   console.error(`${describeMachine()}; the longest history has ${rows[0]?.count} transactions`);
   const { key } = await createKey(database.kysely, { name: 'victim', rateRu: 1_000 });
   const victim = await Victim.open({ url: target.url, nodeUrl, key, addresses });
-  const quiet = await measure('quiet', attacked, () => victim.measure(options.quiet));
-  const p99Ms = Math.max(P99_MS, P99_FACTOR * percentile(timesOf(quiet.measured.requests), 0.99));
-  const apart = options.apart > 0 ? names.map((name) => [name, [name], options.apart] as const) : [];
-  const together = options.seconds > 0 ? [['all together', names, options.seconds] as const] : [];
-  for (const [name, attacks, seconds] of [...apart, ...together])
-    check(await attack(name, attacks, seconds, victim, attacked, samples), p99Ms);
-  await victim.close();
+  try {
+    const quiet = await measure('quiet', attacked, () => victim.measure(options.quiet));
+    const p99Ms = Math.max(P99_MS, P99_FACTOR * percentile(timesOf(quiet.measured.requests), 0.99));
+    const apart = options.apart > 0 ? names.map((name) => [name, [name], options.apart] as const) : [];
+    const together = options.seconds > 0 ? [['all together', names, options.seconds] as const] : [];
+    for (const [name, attacks, seconds] of [...apart, ...together])
+      check(await attack(name, attacks, seconds, victim, attacked, samples), p99Ms);
+  } finally {
+    await victim.close();
+  }
   const verify = startProgram('../../packages/cli/bin/kasgres.js', { nodeUrl, databaseUrl: database.url }, {}, [
     'verify',
   ]);
