@@ -1515,11 +1515,18 @@ from
           unnest(
             array(
               select covenant_events
-              from covenant_events
+              from
+                covenant_events
+                cross join lateral (
+                  select covenants.covenant_id as id
+                  from covenants
+                  where covenants.id = covenant_events.covenant_id
+                  offset 0
+                ) covenant
               order by
                 chain_index desc,
                 position desc,
-                covenant_id desc
+                covenant.id desc
               limit $2::bigint + 1
             )
           ) with ordinality as event
@@ -1825,11 +1832,7 @@ from
 --   +      "cursor" as materialized (
 --   +        select
 --   +          chain_index as key,
---   +          position,
---   +          case
---   +            when $2::bytea is null then 0
---   +            else covenant_id
---   +          end as covenant
+--   +          position
 --   +        from covenant_events
 --   +        where
 --   +          transaction_id = (
@@ -1840,17 +1843,17 @@ from
 --   +                "transactions"."transaction_id"
 --   +                from 1 for 7
 --   +              ) = substring(
---   +                $3::bytea
+--   +                $2::bytea
 --   +                from 1 for 7
 --   +              )
---   +              and "transactions"."transaction_id" = $4::bytea
+--   +              and "transactions"."transaction_id" = $3::bytea
 --   +          )
 --   +          and (
---   +            $5::bytea is null
+--   +            $4::bytea is null
 --   +            or covenant_id = (
 --   +              select id
 --   +              from covenants
---   +              where covenant_id = $6::bytea
+--   +              where covenant_id = $5::bytea
 --   +            )
 --   +          )
 --   +        limit 1
@@ -1858,10 +1861,20 @@ from
 --          "found" as materialized (
 --            select
 --   …
---                  select covenant_events
---                  from covenant_events
+--                      offset 0
+--                    ) covenant
 --   +              where
---   +                (chain_index, position, covenant_id) < (
+--   +                (chain_index, position) <= (
+--   +                  (
+--   +                    select key
+--   +                    from cursor
+--   +                  ),
+--   +                  (
+--   +                    select position
+--   +                    from cursor
+--   +                  )
+--   +                )
+--   +                and (chain_index, position, covenant.id) < (
 --   +                  (
 --   +                    select key
 --   +                    from cursor
@@ -1870,15 +1883,12 @@ from
 --   +                    select position
 --   +                    from cursor
 --   +                  ),
---   +                  (
---   +                    select covenant
---   +                    from cursor
---   +                  )
+--   +                  coalesce($6::bytea, ''::bytea)
 --   +                )
 --                  order by
 --                    chain_index desc,
 --                    position desc,
---                    covenant_id desc
+--                    covenant.id desc
 --   -              limit $2::bigint + 1
 --   +              limit $7::bigint + 1
 --                )
@@ -1932,28 +1942,32 @@ from
 
 -- “events of covenants before”: ending_before=…
 --   like “events of covenants after”, except:
---              position,
---              case
---   -            when $2::bytea is null then 0
---   +            when $2::bytea is null then 9223372036854775807
---                else covenant_id
---              end as covenant
---   …
---                  from covenant_events
+--                    ) covenant
 --                  where
---   -                (chain_index, position, covenant_id) < (
---   +                (chain_index, position, covenant_id) > (
+--   -                (chain_index, position) <= (
+--   +                (chain_index, position) >= (
 --                      (
 --                        select key
 --   …
+--                      )
+--                    )
+--   -                and (chain_index, position, covenant.id) < (
+--   +                and (chain_index, position, covenant.id) > (
+--                      (
+--                        select key
+--   …
+--                        from cursor
+--                      ),
+--   -                  coalesce($6::bytea, ''::bytea)
+--   +                  coalesce($6::bytea, decode(repeat('ff', 33), 'hex'))
 --                    )
 --                  order by
 --   -                chain_index desc,
 --   -                position desc,
---   -                covenant_id desc
+--   -                covenant.id desc
 --   +                chain_index asc,
 --   +                position asc,
---   +                covenant_id asc
+--   +                covenant.id asc
 --                  limit $7::bigint + 1
 --                )
 --   …
@@ -1981,7 +1995,7 @@ from
 --        with
 --   …
 --                    position desc,
---                    covenant_id desc
+--                    covenant.id desc
 --   -              limit $2::bigint + 1
 --   +              limit "given"."limit" + 1
 --                )

@@ -42,8 +42,6 @@ const problems = {
     conflict('The transaction of the cursor is not accepted, or no longer: start again at the first page'),
 };
 
-const MAX_KEY = sql`9223372036854775807`;
-
 const transactionKey = (id: RawBuilder<unknown>): RawBuilder<bigint | null> => sql`(
   select id from transactions where ${hasTransactionId('transactions', id)})`;
 
@@ -139,8 +137,13 @@ const cursorInput = z
       'A transaction id means all its events. With a colon and a covenant id, as in `scannedTo`, it means one of them',
   });
 
+/** Before and behind every covenant id. */
+const LEAST_ID = sql`''::bytea`;
+const GREATEST_ID = sql`decode(repeat('ff', 33), 'hex')`;
+
 /**
- * Reads a range of the index covenant_events_chain_index, and sorts the events of each transaction.
+ * Reads a range of the index covenant_events_chain_index, and sorts the events of each transaction
+ * by covenant ids, since keys of covenants differ from index to index.
  */
 const newestEventPage = statementsBy(
   'events of covenants',
@@ -148,30 +151,34 @@ const newestEventPage = statementsBy(
     const limit = parameter('limit', 'bigint');
     const id = parameter('transactionId', 'bytea');
     const covenantId = parameter('covenantId', 'bytea');
-    const [behind, order] = start === 'before' ? [sql`>`, sql`asc`] : [sql`<`, sql`desc`];
+    const [behind, order, whole] = start === 'before' ? [sql`>`, sql`asc`, GREATEST_ID] : [sql`<`, sql`desc`, LEAST_ID];
+    const transaction = sql`(select key from cursor), (select position from cursor)`;
     const from =
       start === 'first'
         ? sql``
-        : sql`where (chain_index, position, covenant_id) ${behind} (
-          (select key from cursor), (select position from cursor), (select covenant from cursor))`;
+        : sql`where (chain_index, position) ${behind}= (${transaction})
+          and (chain_index, position, covenant.id) ${behind} (
+            ${transaction}, coalesce(${covenantId}, ${whole}))`;
     const { items, metadata, problem } = eventParts(limit, start);
     return {
       problem: problemOf(problem, id),
       tables: {
         ...(start !== 'first' && {
           cursor: sql`
-            select chain_index as key, position,
-              case when ${covenantId} is null then ${start === 'before' ? MAX_KEY : sql`0`}
-                else covenant_id end as covenant
-            from covenant_events
+            select chain_index as key, position from covenant_events
             where transaction_id = ${transactionKey(id)} and (
               ${covenantId} is null or covenant_id = (select id from covenants where covenant_id = ${covenantId}))
             limit 1`,
         }),
         ...eventTables(
           sql`
-            select covenant_events from covenant_events ${from}
-            order by chain_index ${order}, position ${order}, covenant_id ${order}
+            select covenant_events
+            from covenant_events
+            cross join lateral (
+              select covenants.covenant_id as id from covenants
+                where covenants.id = covenant_events.covenant_id offset 0) covenant
+            ${from}
+            order by chain_index ${order}, position ${order}, covenant.id ${order}
               limit ${limit} + 1`,
           limit,
         ),
@@ -186,7 +193,7 @@ export const listNewestCovenantEvents = statementRoute(
   {
     ...listing('Covenant', '/v1/covenant-events', 'listNewestCovenantEvents'),
     summary: 'Events of all covenants, newest first',
-    description: `${description} A page ends behind a whole transaction, so that it may have fewer events than \`limit\`. If one transaction has more events than that, \`metadata.scannedTo\` is the cursor to continue with.`,
+    description: `${description} Events of one transaction are in the order of their covenant ids, greatest first. A page ends behind a whole transaction, so that it may have fewer events than \`limit\`. If one transaction has more events than that, \`metadata.scannedTo\` is the cursor to continue with.`,
     query: pageQuery(cursorInput, {}),
     response: page({ events: z.array(covenantEvent).meta({ description: 'Latest acceptance first' }) }),
     errors: [404, 409],
