@@ -192,6 +192,18 @@ test('GET /v1/network/protocols sums up what the rows of its interval have', asy
   });
 });
 
+test('search finds a tick, also by the URL of its page, while it has an inscription', async () => {
+  const search = async (q: string) => (await harness.api.getChecked('/v1/search', {}, { q })).json['results'];
+  const kasp = { type: 'tick', id: 'KASP', label: 'KASP', protocol: 'krc-20' };
+  expect(await search('kasp')).toEqual([kasp]);
+  expect(await search('http://localhost:3000/protocols?protocol=krc-20&tick=KASP#operations')).toEqual([kasp]);
+  // As a reorg leaves it, and retention.
+  await harness.database.pool.query(
+    `insert into inscription_kinds (protocol, operation, tick) values ('krc-20', 'mint', 'GONE')`,
+  );
+  expect(await search('GONE')).toEqual([]);
+});
+
 test('what other decoders find changes the entity tags without a new block', async () => {
   const { pool } = harness.database;
   const paths = ['/v1/inscriptions', '/v1/network/protocols?from=0'];

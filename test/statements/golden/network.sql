@@ -297,6 +297,7 @@ from
                           from
                             (
                               select
+                                id,
                                 protocol,
                                 tick
                               from inscription_kinds
@@ -305,6 +306,13 @@ from
                                 and lower(tick) = lower($20::text)
                               limit 1000
                             ) kinds
+                          where
+                            exists (
+                              select
+                              from inscriptions
+                              where inscriptions.kind_id = kinds.id
+                              offset 0
+                            )
                         ) kind
                       order by
                         kind.protocol,

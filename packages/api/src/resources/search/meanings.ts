@@ -53,16 +53,19 @@ function toAddressStart({ addressPrefix }: Network, q: string): string | undefin
 
 /**
  * Pages of explorers name a block, transaction or address in the last part of their path, or in the
- * one before a view of it. A name may have a slash, too, such as the channel `dev/ops`.
+ * one before a view of it. A name may have a slash, too, such as the channel `dev/ops`. The page of
+ * protocols has a tick as a parameter.
  */
 function fromUrl(q: string): string {
-  const [, host = '', path] = /^((?:https?:\/\/)?[\w.-]+(?::\d+)?)(\/[^?#\s]*)/i.exec(q) ?? [];
+  const [, host = '', path, query = ''] =
+    /^((?:https?:\/\/)?[\w.-]+(?::\d+)?)(\/[^?#\s]*)(?:\?([^#\s]*))?/i.exec(q) ?? [];
   if (path === undefined) return q;
   const parts = path
     .split('/')
     .map(decodePart)
     .filter((part) => part !== '');
-  const named = /[.:]|^localhost$/i.test(host) ? parts.at(-1) : undefined;
+  const tick = new URLSearchParams(query).get('tick')?.replaceAll('\0', '');
+  const named = /[.:]|^localhost$/i.test(host) ? tick || parts.at(-1) : undefined;
   return parts.findLast((part) => isIdentifier(part)) ?? named ?? q;
 }
 

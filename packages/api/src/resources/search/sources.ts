@@ -100,7 +100,10 @@ const templates = (
     spendCount: sql`program_templates.spend_count`,
   })} as item from program_templates ${joins} where ${condition}`;
 
-/** Kinds of one tick, which may be written in many cases, that are looked at. */
+/**
+ * Kinds of one tick, which may be written in many cases, that are looked at. Kinds stay when a
+ * reorg or retention has removed their inscriptions.
+ */
 const MAX_KINDS = sql.lit(1000);
 
 /**
@@ -232,9 +235,11 @@ const sources = (parameter: ParameterOf<Parameters>): Record<Meaning, readonly R
         })} as item
         from (
           select distinct protocol, tick from (
-            select protocol, tick from inscription_kinds
+            select id, protocol, tick from inscription_kinds
             where tick <> '' and lower(tick) = lower(${parameter('tick', 'text')})
-              limit ${MAX_KINDS}) kinds) kind
+              limit ${MAX_KINDS}) kinds
+          where exists (
+            select from inscriptions where inscriptions.kind_id = kinds.id offset 0)) kind
         order by kind.protocol, kind.tick limit ${limit}`,
     ],
   };
