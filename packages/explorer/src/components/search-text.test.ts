@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { explainNothing, matchShortened } from './search-text.ts';
+import { explainNothing, matchShortened, protocolOf } from './search-text.ts';
 
 const ADDRESS = `kaspasim:qz${'2'.repeat(59)}`;
 const PATHS = [`/addresses/${ADDRESS}`, `/blocks/abcdef12${'0'.repeat(50)}123456`, '/blocks', '/tags/abcdef12'];
@@ -28,4 +28,11 @@ test('it says that an address is of another network, or is mistyped', () => {
     ['kaspa:qz22', undefined],
   ] as const)
     expect([text, explainNothing(text, network)]).toEqual([text, undefined]);
+});
+
+test('it takes a name or the URL of its page as a protocol', () => {
+  for (const text of ['krc-20', 'KRC-20', 'http://localhost:3000/protocols?interval=hour&protocol=krc-20#x'])
+    expect([text, protocolOf(text)]).toEqual([text, 'krc-20']);
+  for (const text of ['', 'two words', 'a'.repeat(33), 'http://localhost:3000/protocols', '/protocols?protocol=%20'])
+    expect([text, protocolOf(text)]).toEqual([text, undefined]);
 });

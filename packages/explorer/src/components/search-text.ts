@@ -28,6 +28,13 @@ const MIN_ADDRESS_LENGTH = 61;
 /** Shorter beginnings match too much. */
 const MIN_LENGTH = 4;
 
+/** Returns the name of a protocol that a text may be, or that a URL of its page has. */
+export function protocolOf(text: string): string | undefined {
+  const [, inUrl] = /[?&]protocol=([^&#]*)/.exec(text) ?? [];
+  const name = (inUrl ?? text).toLowerCase();
+  return /^[a-z0-9_-]{1,32}$/.test(name) ? name : undefined;
+}
+
 /** The items that pages show shortened, by the first part of their paths. */
 export const SHORTENED: Readonly<Record<string, string>> = {
   blocks: 'block',

@@ -5,7 +5,7 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import { escapeUnseen, formatCount, formatKas, shortAddress, shortHash } from '../format.ts';
 import { describeError, request } from '../state/api.ts';
 import { network } from '../stream/stream.ts';
-import { explainNothing, matchShortened, SHORTENED } from './search-text.ts';
+import { explainNothing, matchShortened, protocolOf, SHORTENED } from './search-text.ts';
 import { isTyping } from './form.ts';
 
 type Result = ResponseBody<'get', '/v1/search'>['results'][number];
@@ -93,7 +93,7 @@ function toShown(result: Result): Shown {
   }
 }
 
-/** Searches for what the API does not: labels, and what the page shows shortened. */
+/** Searches for what the API does not: protocols, labels, and what the page shows shortened. */
 async function findElsewhere(query: string): Promise<Shown[]> {
   const onPage = [...document.querySelectorAll<HTMLAnchorElement>('main a[href]')].map((link) => link.pathname);
   const matches = matchShortened(query, onPage).map((href) => {
@@ -105,7 +105,25 @@ async function findElsewhere(query: string): Promise<Shown[]> {
       note: 'on this page',
     };
   });
-  if (matches.length > 0 || query.length > MAX_LABEL_LENGTH) return matches;
+  if (matches.length > 0) return matches;
+  const found = await Promise.all([findProtocol(query), findLabel(query)]);
+  return found.flat();
+}
+
+async function findProtocol(query: string): Promise<Shown[]> {
+  const protocol = protocolOf(query);
+  if (protocol === undefined) return [];
+  const { inscriptions } = await request((client) =>
+    client.get('/v1/inscriptions', { params: { query: { protocol, limit: 1 } } }),
+  );
+  if (inscriptions.length === 0) return [];
+  return [
+    { kind: 'protocol', href: `/protocols?${new URLSearchParams({ protocol })}`, title: protocol, note: 'operations' },
+  ];
+}
+
+async function findLabel(query: string): Promise<Shown[]> {
+  if (query.length > MAX_LABEL_LENGTH) return [];
   const { tags } = await request((client) => client.get('/v1/tags', { params: { query: { label: query, limit: 1 } } }));
   if (tags.length === 0) return [];
   return [
