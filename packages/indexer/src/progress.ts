@@ -22,10 +22,10 @@ export class Progress {
   readonly #samples: Sample[] = [];
   batches = 0;
   #transactions = 0;
-  #lastLine = 0;
+  #lastLine = Number.NEGATIVE_INFINITY;
   #from: bigint | undefined;
 
-  constructor(log: Logger, now: () => number = Date.now) {
+  constructor(log: Logger, now = () => performance.now()) {
     this.#log = log;
     this.#now = now;
   }

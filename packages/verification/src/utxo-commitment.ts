@@ -149,14 +149,14 @@ async function hashUtxos(
   const muhash = new MuHash();
   const inFlight = new Set<Promise<void>>();
   let utxos = 0;
-  let reportAt = Date.now() + REPORT_EVERY_MS;
+  let reportAt = performance.now() + REPORT_EVERY_MS;
   const hash = async (rows: Uint8Array<ArrayBuffer>): Promise<void> => {
     const hashed = await pool.run({ rows }, [rows.buffer]);
     muhash.combine(new MuHash(hashed.product));
     utxos += hashed.utxos;
-    if (Date.now() < reportAt) return;
+    if (performance.now() < reportAt) return;
     report(utxos);
-    reportAt = Date.now() + REPORT_EVERY_MS;
+    reportAt = performance.now() + REPORT_EVERY_MS;
   };
   try {
     const chunks = file.createReadStream({ start: 0, highWaterMark: CHUNK_BYTES, autoClose: false });

@@ -90,7 +90,7 @@ async function becomesReady(
   void postgres.exited.then(() => exited.abort());
   const ended = signal === undefined ? exited.signal : AbortSignal.any([exited.signal, signal]);
   try {
-    for (const end = Date.now() + READY_MS; Date.now() < end && !ended.aborted; ) {
+    for (const end = performance.now() + READY_MS; performance.now() < end && !ended.aborted; ) {
       if (await tryToCreateDatabase(url)) return true;
       await sleep(50, ended).catch(() => undefined);
     }

@@ -119,7 +119,7 @@ function signal(pid: number, name: NodeJS.Signals): void {
 
 /** Returns whether the condition became false in time. */
 async function waitWhile(condition: () => Promise<boolean>, milliseconds: number): Promise<boolean> {
-  for (const end = Date.now() + milliseconds; Date.now() < end; ) {
+  for (const end = performance.now() + milliseconds; performance.now() < end; ) {
     if (!(await condition())) return true;
     await sleep(POLL_MS);
   }

@@ -226,14 +226,14 @@ function bytesOf({ product }: MuHash): Buffer {
   return Buffer.from(digits.padStart(Math.max(PRODUCT_HEX_DIGITS, digits.length + (digits.length % 2)), '0'), 'hex');
 }
 
-export function createLoadProgress(log: Logger, utxosBefore: number, startedAt = Date.now()) {
+export function createLoadProgress(log: Logger, utxosBefore: number, startedAt = performance.now()) {
   let lastLine = startedAt;
   let firstFraction: number | undefined;
   /**
    * @param transactionId of the last UTXO: ids are uniformly distributed and nodes serve UTXOs in
    * their order
    */
-  return (utxos: number, transactionId: Hash, now = Date.now()): void => {
+  return (utxos: number, transactionId: Hash, now = performance.now()): void => {
     const fraction = Buffer.from(transactionId.buffer, transactionId.byteOffset, 4).readUInt32BE() / 2 ** 32;
     firstFraction ??= fraction;
     if (now - lastLine < LINE_MS) return;
