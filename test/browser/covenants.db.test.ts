@@ -112,6 +112,20 @@ describe.skipIf(!hasChromium)('the explorer', () => {
     }
   });
 
+  test('the search finds protocols and ticks, also by the URLs of their pages', async () => {
+    await page.goto(harness.api.url);
+    for (const [text, parameters] of [
+      ['KRC-20', 'protocol=krc-20'],
+      [`${harness.api.url}/protocols?protocol=krc-20`, 'protocol=krc-20'],
+      [`${harness.api.url}/protocols?protocol=krc-20&tick=TEST`, 'protocol=krc-20&tick=TEST'],
+    ] as const) {
+      await page.getByRole('combobox').fill(text);
+      await page.keyboard.press('Enter');
+      await page.waitForURL(`**/protocols?${parameters}`);
+      await page.goto(harness.api.url);
+    }
+  });
+
   test('every page fits on a phone', async () => {
     await openContext({ viewport: { width: 360, height: 740 } });
     await useCovenantChain();
