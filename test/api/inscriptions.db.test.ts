@@ -19,7 +19,11 @@ const PAYLOADS = [
   JSON.stringify({ p: 'krc-20', op: 'transfer', tick: 'kasp', amt: '1', to: 'kaspasim:x' }),
   `kch:${'x'.repeat(70_000)}`,
 ];
-const ENVELOPED = envelope(77, 'kns', JSON.stringify({ op: 'create', p: 'domain', v: 'Me.kas' }));
+/** Ends with more bytes that do nothing than a content may have. */
+const ENVELOPED = Buffer.concat([
+  envelope(77, 'kns', JSON.stringify({ op: 'create', p: 'domain', v: 'Me.kas' })),
+  Buffer.alloc(70_000, 0x61),
+]);
 
 interface Item {
   transactionId: string;

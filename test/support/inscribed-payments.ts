@@ -1,5 +1,5 @@
 /** Payments with payloads and envelopes, made by a miner of the test (`mineRewards`). */
-import { buildTransaction, p2shOf, type UtxoEntry, withDerived } from '@kasgres/devnet';
+import { buildTransaction, p2shOf, push, type UtxoEntry, withDerived } from '@kasgres/devnet';
 import { blockOn, FEE, scriptOf } from '@kasgres/devnet/testing';
 import type { ScriptPublicKey } from '@kasgres/kaspa';
 import { PARAMS, type SimulatedDag } from './simulated-dag.ts';
@@ -29,18 +29,11 @@ export function pay({ node }: SimulatedDag, { payload = new Uint8Array(0), to = 
   });
   const inputs = unrevealed.inputs.map((input) => ({
     ...input,
-    signatureScript: Buffer.concat([
-      input.signatureScript,
-      program === undefined ? new Uint8Array(0) : pushOf(program),
-    ]),
+    signatureScript: Buffer.concat([input.signatureScript, program === undefined ? new Uint8Array(0) : push(program)]),
   }));
   const payment = withDerived({ ...unrevealed, inputs });
   node.receive(blockOn(node, { payments: [payment], miner: MINER }));
 }
-
-/** With a length of two bytes. */
-const pushOf = (data: Uint8Array): Uint8Array =>
-  Buffer.concat([Uint8Array.of(0x4d, data.length & 0xff, data.length >> 8), data]);
 
 /**
  * Returns a program in the form of Kasplex: the key of `scriptOf(byte)`, and a branch that is never
@@ -53,7 +46,7 @@ export function envelope(byte: number, marker: string, content: string): Uint8Ar
     Uint8Array.of(0x00, 0x63, marker.length),
     Buffer.from(marker),
     Uint8Array.of(0x00),
-    pushOf(data),
+    push(data),
     Uint8Array.of(0x68),
   ]);
 }

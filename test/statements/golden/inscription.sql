@@ -38,7 +38,7 @@ from
             select
               keys.*,
               source.bytes,
-              sum(least(octet_length(source.bytes), 66560)) over (
+              sum(coalesce(octet_length(source.bytes), 0)) over (
                 order by keys.position
               ) as bytes_until
             from
@@ -97,8 +97,7 @@ from
                         kinds.protocol as "protocol",
                         nullif(kinds.operation, '') as "operation",
                         nullif(kinds.tick, '') as "tick",
-                        case when octet_length(page.bytes) <= 66560 then encode(page.bytes, 'hex')
-                        end as "body",
+                        encode(page.bytes, 'hex') as "body",
                         transactions.accepting_index is not null as "isAccepted",
                         accepting.timestamp as "timestamp"
                     ) object

@@ -4,12 +4,6 @@
 import { decodePayload, decodeProgram, type JsonValue, MAX_JSON_BYTES, parseJson, shapeOf } from '@kasgres/programs';
 import { parseExactNumbers } from '../../http/exact-integers.ts';
 
-/**
- * A source above this has no content that is shown: the largest content, and what is around it in a
- * signature script.
- */
-export const MAX_SOURCE_BYTES = MAX_JSON_BYTES + 1024;
-
 const strict = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 /** Control characters other than line breaks and tabs. */
 const BINARY = /[^\P{Cc}\t\n\r]/u;

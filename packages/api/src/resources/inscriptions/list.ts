@@ -20,7 +20,7 @@ import { statementRoute } from '../../openapi/route.ts';
 import { cursorOf, pageProblems, type PageStart, startOf } from '../../pages/key-page.ts';
 import { pageQuery } from '../../pages/page-query.ts';
 import { listing, page } from '../shared.ts';
-import { bodyOf, MAX_SOURCE_BYTES } from './body.ts';
+import { bodyOf } from './body.ts';
 import { type InscriptionFilter, inscriptionPage, type InscriptionParameters } from './select-page.ts';
 
 const PAYLOAD = -1;
@@ -84,8 +84,7 @@ const inscriptions = statementsBy(
             protocol: sql`kinds.protocol`,
             operation: sql`nullif(kinds.operation, '')`,
             tick: sql`nullif(kinds.tick, '')`,
-            body: sql`case when octet_length(page.bytes) <= ${sql.lit(MAX_SOURCE_BYTES)}
-              then encode(page.bytes, 'hex') end`,
+            body: sql`encode(page.bytes, 'hex')`,
             isAccepted: sql`transactions.accepting_index is not null`,
             timestamp: sql`accepting.timestamp`,
           }),

@@ -10,7 +10,6 @@ import {
   rowsOf,
 } from '../../pages/key-page.ts';
 import { MAX_LIMIT } from '../../pages/page-query.ts';
-import { MAX_SOURCE_BYTES } from './body.ts';
 
 /** A page ends before its sources exceed this, unless it has one. */
 const MAX_PAGE_BYTES = 2 ** 20;
@@ -124,8 +123,8 @@ export function inscriptionPage(parameter: ParameterOf<InscriptionParameters>, {
           and (position = 1 or bytes_until <= ${sql.lit(MAX_PAGE_BYTES)}) as is_shown
         from (
           select keys.*, source.bytes,
-            sum(least(octet_length(source.bytes),
-              ${sql.lit(MAX_SOURCE_BYTES)})) over (order by keys.position) as bytes_until
+            sum(coalesce(octet_length(source.bytes), 0)) over (order by keys.position)
+              as bytes_until
           from unnest(${rowsOf(sql`${matching} limit ${limit} + 1`)}) with ordinality
             as keys (transaction_id, owner_script_id, kind_id, input, position)
           join transactions t on t.id = keys.transaction_id
