@@ -11,7 +11,7 @@ let harness: Harness;
 beforeAll(async () => {
   harness = await openHarness({ rounds: 10 });
   mineRewards(harness.simulatedDag, PAYMENTS);
-  for (const lane of [0, 1, 0, 1, 2, 0, 0]) payInLane(harness.simulatedDag, lane);
+  for (const lane of [1, 0, 1, 2, 0, 0, 0]) payInLane(harness.simulatedDag, lane);
   harness.simulatedDag.mine(1);
   await harness.atRest();
   await harness.indexer.stop();
@@ -20,6 +20,9 @@ afterAll(() => harness.close());
 
 const get = (template: string, values: Record<string, string> = {}, query: Record<string, string> = {}) =>
   harness.api.getChecked(template, values, query);
+
+const listNamespaces = async (query: Record<string, string> = {}) =>
+  ((await get('/v1/lanes', {}, query)).json['lanes'] as { namespace: string }[]).map(({ namespace }) => namespace);
 
 describe('GET /v1/lanes/{namespace}', () => {
   test('returns the sums of its accepted transactions', async () => {
@@ -57,9 +60,7 @@ describe('GET /v1/lanes/{namespace}', () => {
 });
 
 test('GET /v1/lanes lists the last used first, and a namespace is a cursor, too', async () => {
-  const { json } = await get('/v1/lanes');
-  const namespaces = (json['lanes'] as { namespace: string }[]).map(({ namespace }) => namespace);
-  expect(namespaces).toEqual([namespaceOf(0), ONCE, TWICE]);
+  expect(await listNamespaces()).toEqual([namespaceOf(0), ONCE, TWICE]);
   expect((await get('/v1/lanes', {}, { starting_after: ONCE })).json).toMatchObject({ lanes: [{ namespace: TWICE }] });
   expect((await get('/v1/lanes', {}, { ending_before: ONCE })).json).toMatchObject({
     lanes: [{ namespace: namespaceOf(0) }],
@@ -81,4 +82,15 @@ test('GET /v1/lanes/{namespace}/transactions has the form of other listings', as
     },
   );
   expect(same.json).toEqual({ transaction });
+});
+
+test('GET /v1/lanes lists lanes of one time by their namespaces', async () => {
+  await harness.database.pool.query('update lanes set last_seen = 1');
+  const expected = [ONCE, TWICE, namespaceOf(0)];
+  for (const [place, namespace] of expected.entries()) {
+    expect(await listNamespaces({ limit: '1', starting_after: `1:${namespace}` })).toEqual(
+      expected.slice(place + 1, place + 2),
+    );
+    expect(await listNamespaces({ ending_before: `1:${namespace}` })).toEqual(expected.slice(0, place));
+  }
 });

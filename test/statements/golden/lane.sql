@@ -33,10 +33,17 @@ from
           unnest(
             array(
               select subnetwork_id
-              from lanes
+              from
+                lanes
+                cross join lateral (
+                  select subnetworks.subnetwork_id as id
+                  from subnetworks
+                  where subnetworks.id = lanes.subnetwork_id
+                  offset 0
+                ) subnetwork
               order by
                 last_seen desc,
-                subnetwork_id desc
+                subnetwork.id desc
               limit $2::bigint + 1
             )
           ) with ordinality as keys (key, position)
@@ -115,24 +122,25 @@ from
 --          "page" as materialized (
 --            select
 --   …
---                  select subnetwork_id
---                  from lanes
+--                      offset 0
+--                    ) subnetwork
 --   +              where
---   +                (last_seen, subnetwork_id) < (
+--   +                last_seen <= (
+--   +                  select last_seen
+--   +                  from cursor
+--   +                )
+--   +                and (last_seen, subnetwork.id) < (
 --   +                  (
 --   +                    select last_seen
 --   +                    from cursor
 --   +                  ),
---   +                  (
---   +                    select key
---   +                    from cursor
---   +                  )
+--   +                  $4::bytea
 --   +                )
 --                  order by
 --                    last_seen desc,
---                    subnetwork_id desc
+--                    subnetwork.id desc
 --   -              limit $2::bigint + 1
---   +              limit $4::bigint + 1
+--   +              limit $5::bigint + 1
 --                )
 --              ) with ordinality as keys (key, position)
 --          )
@@ -150,37 +158,42 @@ from
 --                    join lanes on lanes.subnetwork_id = page.key
 --                    join subnetworks on subnetworks.id = page.key
 --   -              where page.position <= $3::bigint
---   +              where page.position <= $5::bigint
+--   +              where page.position <= $6::bigint
 --                  order by page.position asc
 --                ) listed
 --   …
 --                    count(*) as found,
 --                    count(*) filter (
 --   -                  where page.position <= $4::bigint
---   +                  where page.position <= $6::bigint
+--   +                  where page.position <= $7::bigint
 --                    ) as shown
 --                  from page
 
 -- “lanes before”: ending_before=…
 --   like “lanes after”, except:
---                  from lanes
+--                    ) subnetwork
 --                  where
---   -                (last_seen, subnetwork_id) < (
---   +                (last_seen, subnetwork_id) > (
+--   -                last_seen <= (
+--   +                last_seen >= (
+--                      select last_seen
+--                      from cursor
+--                    )
+--   -                and (last_seen, subnetwork.id) < (
+--   +                and (last_seen, subnetwork.id) > (
 --                      (
 --                        select last_seen
 --   …
 --                    )
 --                  order by
 --   -                last_seen desc,
---   -                subnetwork_id desc
+--   -                subnetwork.id desc
 --   +                last_seen asc,
---   +                subnetwork_id asc
---                  limit $4::bigint + 1
+--   +                subnetwork.id asc
+--                  limit $5::bigint + 1
 --                )
 --   …
 --                    join subnetworks on subnetworks.id = page.key
---                  where page.position <= $5::bigint
+--                  where page.position <= $6::bigint
 --   -              order by page.position asc
 --   +              order by page.position desc
 --                ) listed

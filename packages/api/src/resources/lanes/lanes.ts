@@ -50,18 +50,21 @@ const cursorInput = z
 type LanePageParameters = Omit<PageParameters, 'cursor'> & Partial<LaneParameters> & { lastSeen?: bigint | undefined };
 
 /**
- * Reads a range of the index lanes_last_seen. A lane that a reorg removed keeps the position of its
- * time.
+ * Reads a range of the index lanes_last_seen, and sorts the lanes of each time by namespaces, since
+ * keys of subnetworks differ from index to index. A lane that a reorg removed keeps the position of
+ * its time.
  */
 const lanePage = statementsBy(
   'lanes',
   (parameter: ParameterOf<LanePageParameters>, { start }: { start: PageStart }) => {
     const limit = parameter('limit', 'bigint');
     const [behind, order] = start === 'before' ? [sql`>`, sql`asc`] : [sql`<`, sql`desc`];
+    const time = sql`(select last_seen from cursor)`;
     const from =
       start === 'first'
         ? sql``
-        : sql`where (last_seen, subnetwork_id) ${behind} ((select last_seen from cursor), (select key from cursor))`;
+        : sql`where last_seen ${behind}= ${time}
+          and (last_seen, subnetwork.id) ${behind} (${time}, ${parameter('subnetwork', 'bytea')})`;
     const { items, metadata, ...parts } = pageParts(limit, start);
     return {
       ...parts,
@@ -76,8 +79,13 @@ const lanePage = statementsBy(
               from subnetworks where subnetwork_id = ${parameter('subnetwork', 'bytea')}) named`,
         }),
         page: keysInOrder(sql`
-          select subnetwork_id from lanes ${from}
-            order by last_seen ${order}, subnetwork_id ${order} limit ${limit} + 1`),
+          select subnetwork_id
+          from lanes
+          cross join lateral (
+            select subnetworks.subnetwork_id as id from subnetworks
+              where subnetworks.id = lanes.subnetwork_id offset 0) subnetwork
+          ${from}
+          order by last_seen ${order}, subnetwork.id ${order} limit ${limit} + 1`),
       },
       body: jsonBuildObject({
         lanes: jsonArray(
