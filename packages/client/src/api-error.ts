@@ -26,10 +26,11 @@ export class ApiError extends Error {
   }
 }
 
-/** Returns the seconds of `retry-after`; undefined without it, or if it is a date. */
+/** Returns the seconds of `retry-after`, which a proxy may give as a date; undefined without it. */
 export function readRetryAfter(headers: Headers): number | undefined {
-  const seconds = headers.get('retry-after');
-  return seconds !== null && /^\d+$/.test(seconds) ? Number(seconds) : undefined;
+  const text = headers.get('retry-after') ?? '';
+  const seconds = /^\d+$/.test(text) ? Number(text) : Math.ceil((Date.parse(text) - Date.now()) / 1000);
+  return Number.isNaN(seconds) ? undefined : Math.max(seconds, 0);
 }
 
 function isEnvelope(body: unknown): body is Schema<'Error'> {

@@ -41,6 +41,12 @@ it('retries a 429 and a 503 with the same body after the time in retry-after', a
   expect(sent).toEqual(Array.from({ length: 3 }, () => '{"transactionIds":[]}'));
 });
 
+it('obeys a retry-after that is a date, as proxies send it', async () => {
+  const { send, sent } = createFakeApi([later(503, new Date(0).toUTCString()), good], { attempts: 2 });
+  await expect(send()).resolves.toEqual({ transactions: [] });
+  expect(sent).toHaveLength(2);
+});
+
 it('throws the error of the API after the last attempt', async () => {
   const { send, sent } = createFakeApi([later(429, '0'), later(429, '0'), good], { attempts: 2 });
   await expect(send()).rejects.toMatchObject({ status: 429, message: 'later', retryAfterSeconds: 0 });
@@ -50,7 +56,9 @@ it('throws the error of the API after the last attempt', async () => {
 it.each([
   ['without retry options', undefined, later(429, '0')],
   ['if the wait is too long', { attempts: 5, maxWaitSeconds: 1 }, later(429, '2')],
+  ['if the date of retry-after is too far away', { attempts: 5 }, later(503, new Date(1e14).toUTCString())],
   ['without retry-after', { attempts: 5 }, later(503)],
+  ['with an empty retry-after', { attempts: 5 }, later(503, '')],
   ['for a status that a retry does not change', { attempts: 5 }, later(404, '0')],
 ])('does not retry %s', async (_, retry, response) => {
   const { send, sent } = createFakeApi([response], retry);

@@ -3,6 +3,7 @@
  * `retry-after` says.
  */
 
+import { readRetryAfter } from './api-error.ts';
 import { sleep } from './sleep.ts';
 
 export interface RetryOptions {
@@ -22,8 +23,8 @@ export function retrying(fetch: Fetch, { attempts, maxWaitSeconds = 60 }: RetryO
     for (let attempt = 1; ; attempt += 1) {
       // A request can be sent only once, so a copy is sent.
       const response = await fetch(request.clone());
-      const seconds = Number(response.headers.get('retry-after') ?? Number.NaN);
-      if (attempt >= attempts || !RETRYABLE.has(response.status) || !(seconds <= maxWaitSeconds)) return response;
+      const seconds = readRetryAfter(response.headers) ?? Number.POSITIVE_INFINITY;
+      if (attempt >= attempts || !RETRYABLE.has(response.status) || seconds > maxWaitSeconds) return response;
       await response.body?.cancel();
       await sleep(seconds * 1000, request.signal);
     }
