@@ -30,7 +30,8 @@ const CLIENT_OPTIONS = {
 };
 
 /**
- * These are not sent to a second node, since a node that did not respond may have accepted them.
+ * These are sent to a second node only if the first one has refused them: a node that did not
+ * respond may have accepted them.
  */
 const NON_IDEMPOTENT_CALLS = new Set(['submitTransaction', 'submitBlock']);
 
@@ -92,7 +93,7 @@ export class NodePool {
       } catch (error) {
         failure = error;
         if (!isFailureOfNode(error)) throw error;
-        if (NON_IDEMPOTENT_CALLS.has(op)) break;
+        if (NON_IDEMPOTENT_CALLS.has(op) && !(error instanceof NodeRpcError)) break;
       }
     }
     // The next call begins with another node.
@@ -120,6 +121,6 @@ export class NodePool {
 }
 
 function isFailureOfNode(error: unknown): boolean {
-  if (error instanceof NodeRpcError) return error.kind === 'ibd';
+  if (error instanceof NodeRpcError) return error.kind === 'ibd' || error.kind === 'busy';
   return error instanceof NodeUnavailableError || error instanceof NodeProtocolError;
 }
