@@ -117,8 +117,7 @@ export async function createServer(options: ServerOptions): Promise<FastifyInsta
   await compressResponses(app);
   if (corsOrigins !== undefined) await app.register(fastifyCors, corsOptions(corsOrigins));
   await app.register(fastifyWebsocket, {
-    // No subprotocol is served, so none is confirmed.
-    options: { maxPayload: MAX_WEBSOCKET_MESSAGE_BYTES, perMessageDeflate: false, handleProtocols: () => false },
+    options: { maxPayload: MAX_WEBSOCKET_MESSAGE_BYTES, perMessageDeflate: false },
   });
   await app.register(api, services);
   takeTurnsOfRequests(app, keys, trustProxy);

@@ -118,6 +118,8 @@ export const openWebSocket: ApiPlugin = async (app, services) => {
         throw new HttpError(426, 'This is a WebSocket: connect with the protocol ws or wss');
       }
       validate(handshake, request.headers);
+      // No subprotocol is served, so none is confirmed.
+      delete request.headers['sec-websocket-protocol'];
       // A WebSocket is no request in flight, and a handshake that fails from here on has no
       // response that would release it.
       releaseRequest(request, services.admission);
