@@ -99,6 +99,9 @@ test('paths of other explorers lead to the page', async () => {
     [`/transactions/${ids.transaction}/?a=b/`, `/transactions/${ids.transaction}?a=b/`],
     ['/tags/%2F%2Fevil.example/', '/tags/%2F%2Fevil.example'],
     [`/blocks/0x${ids.block.toUpperCase()}?show=accepted`, `/blocks/${ids.block}?show=accepted`],
+    ['/tags/100%?page=2', '/tags/100%25?page=2'],
+    ['/tags/100%/', '/tags/100%25'],
+    ['/tx/%zz', '/transactions/%25zz'],
   ]) {
     const response = await open(path as string);
     expect([path, response.status, response.headers.get('location')]).toEqual([path, 301, page]);

@@ -111,17 +111,6 @@ describe('paths and methods', () => {
     expect(json).toEqual({ statusCode: 405, message: `This path supports ${allow} only` });
     expect(headers.get('allow')).toBe(allow);
   });
-
-  test('a URL that cannot be decoded is a 400', async () => {
-    expect(await refusal('/v1/rpc/%zz')).toEqual({
-      status: 400,
-      json: {
-        statusCode: 400,
-        message: 'The URL is malformed',
-        details: [{ path: '', message: 'The URL is malformed' }],
-      },
-    });
-  });
 });
 
 describe('bodies', () => {

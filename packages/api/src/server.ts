@@ -16,9 +16,9 @@ import type { Certificate } from './http/certificate.ts';
 import { compressResponses } from './http/compression.ts';
 import { limitConnections, wantedConnections } from './http/connections.ts';
 import { corsOptions } from './http/cors.ts';
-import { respondBadUrl, respondClientError } from './http/error-envelope.ts';
+import { respondClientError } from './http/error-envelope.ts';
 import { ignoreHeadersOfNoBody, MAX_BODY_BYTES, parseJsonBodies } from './http/json-body.ts';
-import { normalizeForwardedFor, REQUEST_ID_HEADER, requestIdOf } from './http/request-identity.ts';
+import { decodableUrl, normalizeForwardedFor, REQUEST_ID_HEADER, requestIdOf } from './http/request-identity.ts';
 import { LazyLogger } from './http/request-logger.ts';
 import { takeTurnsOfRequests, ValidKeys } from './http/request-turns.ts';
 import { limitResponseTime } from './http/response-timeout.ts';
@@ -40,8 +40,6 @@ const RESPONSE_TIMEOUT_MS = 15_000;
 const SILENCE_TIMEOUT_MS = 30_000;
 /** Longer than the 60 seconds of load balancers, which must close idle connections first. */
 const KEEP_ALIVE_TIMEOUT_MS = 72_000;
-/** Longer than any address, so that invalid ones get their own message. */
-const MAX_PARAMETER_LENGTH = 1000;
 
 const HOST_IS_MISSING = 'The header Host is missing';
 
@@ -85,7 +83,7 @@ export async function createServer(options: ServerOptions): Promise<FastifyInsta
     trustProxy: trustProxy === undefined ? false : [...trustProxy],
     logController: new LogController({ disableRequestLogging: true }),
     genReqId: requestIdOf,
-    frameworkErrors: respondBadUrl,
+    rewriteUrl: decodableUrl,
     clientErrorHandler: respondClientError,
     bodyLimit: MAX_BODY_BYTES,
     // The default of ten seconds would end the program on a busy machine, and the restart would
@@ -97,7 +95,8 @@ export async function createServer(options: ServerOptions): Promise<FastifyInsta
     // During shutdown, requests on open connections are served as usual, and then the connections
     // are closed.
     return503OnClosing: false,
-    routerOptions: { maxParamLength: MAX_PARAMETER_LENGTH },
+    // Any parameter may be that long, so that invalid ones get their own message.
+    routerOptions: { maxParamLength: MAX_HEADER_BYTES },
   });
   app.decorate('accessLog', accessLogOf(logger));
   const wanted = wantedConnections(workers, services.streams.maxStreams);
@@ -142,7 +141,6 @@ function addHooks(
     if (headers['content-type'] !== undefined || headers['content-encoding'] !== undefined)
       ignoreHeadersOfNoBody(headers);
     timeouts.begin(reply);
-    // Errors before hooks get their id in error-envelope.ts.
     reply.header(REQUEST_ID_HEADER, request.id);
     // Uncompressed responses have it, too, since another client may get the same response
     // compressed.

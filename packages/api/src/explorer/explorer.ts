@@ -80,7 +80,8 @@ export const explorerRoutes: FastifyPluginAsync<ExplorerOptions> = async (app, {
   const text = String(document.contents.get('identity'));
   for (const path of PAGES) {
     app.get(path, async (request, reply) => {
-      const [asked, shown] = [pathOf(request), withPlainHash(pathOf(request))];
+      // Pages cannot decode what http/request-identity.ts has to escape.
+      const [asked, shown] = [pathOf({ url: request.originalUrl }), withPlainHash(pathOf(request))];
       if (shown !== asked) return redirect(request, reply, shown);
       const found = await readPage?.(request);
       if (found === undefined) return sendDocument(request, reply, document);

@@ -46,7 +46,7 @@ export const accessLogOf = (logger: Logger): Logger => logger.child({}, { redact
 export function logAccess(request: FastifyRequest, reply: FastifyReply): void {
   // `apiKey` is null without a valid key, and has no id for a client that is served without one.
   if (request.apiKey?.id == null && !admitLine(request, reply.statusCode >= 400)) return;
-  const { id: requestId, method, url, apiKey, refusal } = request;
+  const { id: requestId, method, originalUrl: url, apiKey, refusal } = request;
   const { statusCode: status, elapsedTime: durationMs } = reply;
   const apiKeyId = apiKey?.id;
   writeAccess(request.server.accessLog, {

@@ -7,8 +7,7 @@ import { STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import { type ErrorDetail, type ErrorEnvelope, HttpError, MAX_DETAILS } from '@kasgres/reads';
 import { LineLimit } from '@kasgres/runtime';
-import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { logAccess } from './access-log.ts';
+import type { FastifyError, FastifyInstance, FastifyRequest } from 'fastify';
 import { pathOf, REQUEST_ID_HEADER } from './request-identity.ts';
 import { toHttpError } from './to-http-error.ts';
 
@@ -18,7 +17,6 @@ const NO_STORE = 'no-store';
 const REFUSALS: Readonly<Record<number, string>> = {
   400: 'The request is malformed',
   413: 'The body is larger than 1 MiB',
-  414: 'The URL is too long',
   415: 'The body must be application/json',
 };
 
@@ -99,18 +97,6 @@ export const internalError = (requestId: string): HttpError =>
 
 /** Returns the message only, since errors of outages reference whole connections. */
 const reasonOf = (cause: unknown): string | undefined => (cause instanceof Error ? cause.message : undefined);
-
-/**
- * Responds to a URL that cannot be decoded or has a parameter that is too long, before hooks run.
- */
-export function respondBadUrl(_error: Error, request: FastifyRequest, reply: FastifyReply): void {
-  reply.header(REQUEST_ID_HEADER, request.id).header('x-request-cost-ru', '0');
-  reply
-    .header('cache-control', NO_STORE)
-    .code(400)
-    .send(responseTo(request, envelopeOf(400, 'The URL is malformed')));
-  logAccess(request, reply);
-}
 
 const CLOSE_TIMEOUT_MS = 2000;
 

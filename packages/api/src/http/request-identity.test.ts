@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { normalizeForwardedFor, requestIdOf } from './request-identity.ts';
+import { decodableUrl, normalizeForwardedFor, requestIdOf } from './request-identity.ts';
 
 const idFor = (sent: string | undefined) =>
   requestIdOf({ headers: sent === undefined ? {} : { 'x-request-id': sent } });
@@ -39,4 +39,13 @@ it.each([
   const headers = { 'x-forwarded-for': sent };
   normalizeForwardedFor(headers);
   expect(headers['x-forwarded-for']).toBe(expected);
+});
+
+it.each([
+  ['/tags/a%20b?x=%zz', '/tags/a%20b?x=%zz'],
+  ['/tags/100%?x=%zz', '/tags/100%25?x=%zz'],
+  ['/tags/a%20%ff', '/tags/a%2520%25ff'],
+  ['/%', '/%25'],
+])('takes the URL %s as %s', (url, expected) => {
+  expect(decodableUrl({ url })).toBe(expected);
 });

@@ -23,6 +23,22 @@ export const callerOf = ({ apiKey }: Pick<FastifyRequest, 'apiKey'>): string => 
 
 export const pathOf = ({ url }: Pick<FastifyRequest, 'url'>): string => url.split('?', 1)[0] ?? '';
 
+/**
+ * Returns the URL of a request with a path that can be decoded: one whose percent-encoding is
+ * invalid is taken as it is. So such a request is charged and refused like one with any other
+ * invalid parameter.
+ */
+export function decodableUrl({ url = '' }: Pick<IncomingMessage, 'url'>): string {
+  if (!url.includes('%')) return url;
+  const path = pathOf({ url });
+  try {
+    decodeURIComponent(path);
+    return url;
+  } catch {
+    return path.replaceAll('%', '%25') + url.slice(path.length);
+  }
+}
+
 const IPV6_NETWORK_GROUPS = 4;
 
 /**

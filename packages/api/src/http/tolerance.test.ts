@@ -177,6 +177,7 @@ it.each([
   ['DELETE', '/v1/status', 'no-store'],
   ['GET', '/v1/status?x=1', 'no-store'],
   ['GET', '/v1/rpc/%zz', 'no-store'],
+  ['GET', '/v1/addresses/%zz/tag', 'private, no-cache'],
   ['GET', '/docs/static/nothing.js', 'no-store'],
   ['GET', '/docs', 'no-store'],
   ['GET', '/docs/json', 'public, no-cache'],
@@ -187,6 +188,19 @@ it.each([
 ])('says how long %s %s may be cached', async (method, path, expected) => {
   expect((await ask(method, path, KEY)).headers['cache-control']).toBe(expected);
 });
+
+it.each(['%zz', '%', '%ff', 'a'.repeat(8000)])(
+  'charges a request with the parameter %s as any other',
+  async (parameter) => {
+    const { status, headers, body } = await ask('GET', `/v1/addresses/${parameter}/tag`, KEY);
+    expect({ status, cost: headers['x-request-cost-ru'], details: detailsOf(body) }).toMatchObject({
+      status: 400,
+      cost: '0.1',
+      details: [{ path: 'address' }],
+    });
+    expect(headers).toHaveProperty('ratelimit-remaining');
+  },
+);
 
 it('says that a response to invalid HTTP must not be cached', async () => {
   const { headers } = await ask('GET', '/v1/status', { 'x-long': 'x'.repeat(20_000) });
