@@ -65,19 +65,6 @@ describe('the window of a key', () => {
     await expect.poll(() => usageOf(client.id), { timeout: 10_000 }).toMatchObject([{ requests: 6n, ru: '2.2' }]);
   });
 
-  test('it refuses what costs more than a whole window with the limit, not for a while', async () => {
-    const client = await clientWith({ rateRu: 0.4, windowSeconds: 60 });
-    const refused = await dear(client);
-    const message = 'The request costs more than its limit, 0.4 RU in 60 s, ever allows: ask for less';
-    expect(refused.json).toEqual({ statusCode: 400, message, details: [{ path: '', message }] });
-    expect([refused.headers.get('retry-after'), refused.headers.get('x-request-cost-ru')]).toEqual([null, '0']);
-    const transactionIds = Array.from({ length: 81 }, (_, index) => index.toString(16).padStart(64, '0'));
-    const bulk = (count: number) =>
-      client.request('/v1/transactions', { body: { transactionIds: transactionIds.slice(0, count) } });
-    expect((await bulk(81)).json['message']).toBe(message);
-    expect(headersOf(await bulk(80))).toEqual(['0.4', '0.4;w=60', '0']);
-  });
-
   test('it refuses excess requests exactly, without a charge', async () => {
     const client = await clientWith({ rateRu: 1, windowSeconds: 60 });
     expect((await dear(client)).status).toBe(200);

@@ -11,7 +11,7 @@ import type { Services } from '../services.ts';
 import type { Admission, Admitted, RequestKey } from './admission.ts';
 import { credentialOf, hasMisplacedToken } from './credential.ts';
 import { fromHundredths, toHundredths } from './hundredths.ts';
-import { type Charge, type RefusalReason, type Refused, type Standing, toError } from './limits.ts';
+import type { Charge, RefusalReason, Refused, Standing } from './limits.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -35,7 +35,7 @@ const LARGE_BODY_BYTES = 4096;
 
 /**
  * Charges what a request in flight costs beyond its first charge.
- * @throws HttpError 429, or 400 if the limits never allow it; then the request has cost nothing
+ * @throws HttpError 429, after which the request has cost nothing
  */
 export async function chargeBeyond(
   { admission, refusalPacers }: Pick<Services, 'admission' | 'refusalPacers'>,
@@ -59,7 +59,7 @@ async function refuse(
   setLimitHeaders(request, reply, verdict, 0);
   request.refusal = verdict.refusal;
   await refusalPacers.wait((request.apiKey as RequestKey).bucket.name, reply.raw);
-  throw toError(verdict);
+  throw new HttpError(429, 'Rate limit exceeded', { retryAfterSeconds: verdict.resetSeconds });
 }
 
 /** Requires a key on every route of this instance, and meters each request that is admitted. */
@@ -112,7 +112,7 @@ export function requireKey(
     return admission.admitAnonymous(clientOf(request.ip), cost);
   }
 
-  /** @throws HttpError 400, 403, 415, 429 or 503 */
+  /** @throws HttpError 403, 415, 429 or 503 */
   function begin(
     request: FastifyRequest,
     reply: FastifyReply,

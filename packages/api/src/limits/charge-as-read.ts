@@ -10,7 +10,6 @@ const MAX_WAIT_MS = 25_000;
 const REASONS: Readonly<Record<RefusalReason, string>> = {
   quota: 'the quota is used up',
   rate_limit: `the rate allowed nothing more for ${MAX_WAIT_MS / 1000} seconds`,
-  too_costly: 'its limit is less than a portion costs',
   concurrency: 'too many requests are in flight',
 };
 
@@ -38,7 +37,7 @@ export async function chargeAsRead(
       return;
     }
     const waitMs = verdict.resetSeconds * 1000;
-    if (verdict.refusal === 'quota' || verdict.refusal === 'too_costly' || performance.now() + waitMs > endsAt)
+    if (verdict.refusal === 'quota' || performance.now() + waitMs > endsAt)
       throw new UnpaidError(REASONS[verdict.refusal]);
     await sleep(waitMs);
   }

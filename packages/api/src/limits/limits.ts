@@ -4,7 +4,7 @@
  * for those the methods wait; requests in flight are counted per process.
  */
 import { dayOf, endOf, firstDayOf, type QuotaPeriod } from '@kasgres/database';
-import { type Awaitable, HttpError, RecentlyUsed, whenKnown } from '@kasgres/reads';
+import { type Awaitable, RecentlyUsed, whenKnown } from '@kasgres/reads';
 import { fromHundredths, toHundredths } from './hundredths.ts';
 import type { UsageMeter } from './usage-meter.ts';
 import type { Windows, WindowState } from './windows.ts';
@@ -30,7 +30,7 @@ interface Quota {
   used: { ru: number; since: string; asOf: number };
 }
 
-export type RefusalReason = 'concurrency' | 'quota' | 'rate_limit' | 'too_costly';
+export type RefusalReason = 'concurrency' | 'quota' | 'rate_limit';
 
 /** A charge, with what is needed to refund it. */
 export interface Charge {
@@ -51,16 +51,9 @@ export interface Standing {
 
 export interface Refused extends Standing {
   refusal: RefusalReason;
-  /** The limit that a request exceeds alone, so that no retry succeeds. */
-  exceeded?: string;
 }
 
 export type Verdict = (Standing & { refusal?: undefined; charge: Charge }) | Refused;
-
-export const toError = ({ exceeded, resetSeconds }: Refused): HttpError =>
-  exceeded === undefined
-    ? new HttpError(429, 'Rate limit exceeded', { retryAfterSeconds: resetSeconds })
-    : new HttpError(400, `The request costs more than its limit, ${exceeded}, ever allows: ask for less`);
 
 const CONCURRENCY_RETRY_SECONDS = 1;
 
@@ -80,8 +73,6 @@ export class Limits {
    * @throws HttpError 503 if the store is unavailable
    */
   admit(bucket: Bucket, ru: number): Awaitable<Verdict> {
-    const exceeded = findExceeded(bucket, ru);
-    if (exceeded !== undefined) return exceeded;
     const inFlight = this.#inFlight.get(bucket.name) ?? this.#inFlight.add(bucket.name, { count: 0 });
     if (inFlight.count >= bucket.concurrency) return refuse('concurrency', CONCURRENCY_RETRY_SECONDS);
     inFlight.count += 1;
@@ -101,8 +92,7 @@ export class Limits {
    * @throws HttpError 503 if the store is unavailable
    */
   async chargeMore(bucket: Bucket, first: Charge | null, ru: number): Promise<Verdict> {
-    const exceeded = findExceeded(bucket, fromHundredths(toHundredths(ru) + toHundredths(first?.ru ?? 0)));
-    const verdict = exceeded ?? (await this.#charge(bucket, ru, 0));
+    const verdict = await this.#charge(bucket, ru, 0);
     if (verdict.refusal !== undefined && first !== null) {
       this.#windows.refund(bucket.name, first.window, toHundredths(first.ru));
       this.#meter(bucket, -first.ru, -1, first.day);
@@ -161,14 +151,6 @@ export class Limits {
     if (spent + toHundredths(ru) <= toHundredths(quota.ru)) return undefined;
     return Math.ceil((endOf(quota.period, now).getTime() - now.getTime()) / 1000);
   }
-}
-
-/** Refuses what costs more than a whole window or quota. */
-function findExceeded({ rateRu, windowSeconds, quota }: Bucket, ru: number): Refused | undefined {
-  const exceeds = (limit: number): boolean => toHundredths(ru) > toHundredths(limit);
-  const refuseBeyond = (exceeded: string): Refused => ({ ...refuse('too_costly', windowSeconds), exceeded });
-  if (exceeds(rateRu)) return refuseBeyond(`${rateRu} RU in ${windowSeconds} s`);
-  return quota && exceeds(quota.ru) ? refuseBeyond(`${quota.ru} RU a ${quota.period}`) : undefined;
 }
 
 const refuse = (refusal: RefusalReason, resetSeconds: number): Refused => ({ refusal, remainingRu: 0, resetSeconds });

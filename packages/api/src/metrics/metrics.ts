@@ -10,7 +10,7 @@ export function createMetrics(registry: Registry) {
     requestSeconds: new RequestSeconds(registry),
     refusedRequests: new Counter({
       name: 'kasgres_api_refused_requests_total',
-      help: 'Refused requests by reason: missing_key and invalid_key (401), read_only (403), rate_limit, quota and concurrency (429), too_costly (400).',
+      help: 'Refused requests by reason: missing_key and invalid_key (401), read_only (403), rate_limit, quota and concurrency (429).',
       labelNames: ['reason'],
       registers,
     }),

@@ -15,7 +15,6 @@ import type { Logger } from '@kasgres/runtime';
 import type { FastifyRequest } from 'fastify';
 import { credentialOf } from '../limits/credential.ts';
 import type { Admission } from '../limits/admission.ts';
-import { toError } from '../limits/limits.ts';
 import type { MempoolSamples } from '../node/mempool-samples.ts';
 import { callerOf, clientOf } from '../http/request-identity.ts';
 import { Follower, sinkOf } from './follower.ts';
@@ -250,7 +249,7 @@ export class Streams {
       await this.charge(request, RU_PER_MINUTE);
     } catch (error) {
       const { statusCode, retryAfterSeconds } = error as Partial<HttpError>;
-      if (error instanceof HttpError && retryAfterSeconds === undefined) subscriber.fail(error);
+      if (statusCode === 401 || (statusCode === 429 && retryAfterSeconds === undefined)) subscriber.fail(error);
       else if (statusCode === 429) return Number(retryAfterSeconds) * 1000;
       // During an outage of the database, streams continue.
       else this.#options.logger.warn({ reason: String(error) }, 'could not charge a stream');
@@ -261,7 +260,7 @@ export class Streams {
   /**
    * Charges the key of a connection, or its client without one.
    * @throws HttpError 401 if the key is not in force, 429 if a limit is reached: without a time to
-   * retry after if the quota is spent, 400 if the limits never allow it
+   * retry after if the quota is spent
    */
   async charge(request: FastifyRequest, ru: number): Promise<void> {
     const { admission } = this.#options;
@@ -273,7 +272,7 @@ export class Streams {
     const { verdict } = admitted;
     if (verdict === undefined) throw admitted.error;
     if (verdict.refusal === undefined) return admission.release(admitted.apiKey);
-    if (verdict.refusal === 'quota') throw new HttpError(429, 'Rate limit exceeded');
-    throw toError(verdict);
+    const retry = verdict.refusal === 'quota' ? {} : { retryAfterSeconds: verdict.resetSeconds };
+    throw new HttpError(429, 'Rate limit exceeded', retry);
   }
 }
