@@ -1,16 +1,6 @@
 /** /v1/webhooks: each webhook belongs to the key that created it, and is a 404 for others. */
 import { eventsOf, webhookMessage } from '@kasgres/chain-steps';
-import {
-  badRequest,
-  decimal,
-  hashInput,
-  hexHashInput,
-  HttpError,
-  list,
-  notFound,
-  requireNetworkOfAll,
-  unavailable,
-} from '@kasgres/reads';
+import { badRequest, decimal, hashInput, hexHashInput, HttpError, list, notFound, unavailable } from '@kasgres/reads';
 import {
   checkUrl,
   createSecret,
@@ -156,8 +146,6 @@ export const createWebhook = route(
     const { services, request } = context;
     const keyId = keyOf(request);
     requireUrl(services, body.url);
-    requireNetworkOfAll(await services.index.getNetwork(), body.addresses);
-    requireOneChoice({ covenants: body.covenants.length, template: body.template });
     requireWatched(body.events, body);
     const events = eventsOf(body.events, body);
     const secrets = await openSecrets(context);
