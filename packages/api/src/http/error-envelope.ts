@@ -8,6 +8,7 @@ import type { Socket } from 'node:net';
 import { type ErrorDetail, type ErrorEnvelope, HttpError, MAX_DETAILS } from '@kasgres/reads';
 import { LineLimit } from '@kasgres/runtime';
 import type { FastifyError, FastifyInstance, FastifyRequest } from 'fastify';
+import { findPendingResponse } from './pipelining.ts';
 import { pathOf, REQUEST_ID_HEADER } from './request-identity.ts';
 import { toHttpError } from './to-http-error.ts';
 
@@ -100,12 +101,27 @@ const reasonOf = (cause: unknown): string | undefined => (cause instanceof Error
 
 const CLOSE_TIMEOUT_MS = 2000;
 
+/** Connections whose error is sent after a response that is still due. */
+const refused = new WeakSet<Socket>();
+
 /** Responds to invalid HTTP, requests that arrive too slowly, and headers that are too large. */
-export function respondClientError(error: NodeJS.ErrnoException, socket: Socket): void {
-  const { code = '' } = error;
+export function respondClientError({ code = '' }: NodeJS.ErrnoException, socket: Socket): void {
+  if (refused.has(socket)) return;
+  const response = findPendingResponse(socket);
   // TLS handshake errors arrive here, too. Nothing can be sent before the handshake is complete:
   // `end` would wait forever.
-  if (!isOfHttp(code) || !socket.writable) {
+  if (!isOfHttp(code)) socket.destroy();
+  else if (response === undefined) sendError(code, socket);
+  else if (response.req.complete && (response.writableEnded || !response.headersSent)) {
+    // The error is of what follows a request, whose response comes first.
+    refused.add(socket);
+    response.once('close', () => sendError(code, socket));
+  } else if (response.socket === null || response.headersSent) socket.destroy();
+  else sendError(code, socket);
+}
+
+function sendError(code: string, socket: Socket): void {
+  if (!socket.writable) {
     socket.destroy();
     return;
   }

@@ -12,6 +12,14 @@ import type { Socket } from 'node:net';
  */
 const MAX_WAITING = 32;
 
+const latest = new WeakMap<Socket, ServerResponse>();
+
+/** Returns the response to the latest request of a connection, unless it has been sent. */
+export function findPendingResponse(socket: Socket): ServerResponse | undefined {
+  const response = latest.get(socket);
+  return response?.writableFinished === true ? undefined : response;
+}
+
 /**
  * Returns a function that begins a request when it is the first one of its connection. It must come
  * first, so that a waiting request has cost nothing.
@@ -20,6 +28,7 @@ export function serveOneAtATime(): (request: IncomingMessage, response: ServerRe
   const waiting = new WeakMap<Socket, number>();
 
   return ({ socket }, response, begin) => {
+    latest.set(socket, response);
     // Node assigns the socket to a response when all previous ones on the connection have finished.
     if (response.socket !== null) {
       begin();

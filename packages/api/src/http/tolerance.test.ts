@@ -156,6 +156,11 @@ it.each([
   expect(without.status).toBe(400);
 });
 
+it('takes identity, in upper case, too, for no compression', async () => {
+  const headers = { ...KEY, 'content-type': 'application/json', 'content-encoding': 'Identity' };
+  expect((await ask('POST', '/v1/stream/tokens', headers, '{}')).status).toBe(200);
+});
+
 it('refuses a body of another type', async () => {
   for (const framing of [{ 'content-length': '3' }, { 'transfer-encoding': 'chunked' }]) {
     const { status } = await ask('POST', '/v1/stream/tokens', { ...KEY, ...FORM, ...framing }, 'a=b');
@@ -189,18 +194,38 @@ it.each([
   expect((await ask(method, path, KEY)).headers['cache-control']).toBe(expected);
 });
 
-it.each(['%zz', '%', '%ff', 'a'.repeat(8000)])(
-  'charges a request with the parameter %s as any other',
-  async (parameter) => {
-    const { status, headers, body } = await ask('GET', `/v1/addresses/${parameter}/tag`, KEY);
-    expect({ status, cost: headers['x-request-cost-ru'], details: detailsOf(body) }).toMatchObject({
-      status: 400,
-      cost: '0.1',
-      details: [{ path: 'address' }],
-    });
-    expect(headers).toHaveProperty('ratelimit-remaining');
-  },
-);
+it.each([
+  ['no percent-encoding', '%zz'],
+  ['no UTF-8', '%ff'],
+  ['8,000 characters', 'a'.repeat(8000)],
+])('charges a request whose parameter has %s as any other', async (_name, parameter) => {
+  const { status, headers, body } = await ask('GET', `/v1/addresses/${parameter}/tag`, KEY);
+  expect({ status, cost: headers['x-request-cost-ru'], details: detailsOf(body) }).toMatchObject({
+    status: 400,
+    cost: '0.1',
+    details: [{ path: 'address' }],
+  });
+  expect(headers).toHaveProperty('ratelimit-remaining');
+});
+
+/** Returns what the server sends until it closes the connection. */
+async function exchange(sent: string): Promise<string> {
+  const socket = connect(port, '127.0.0.1');
+  socket.write(sent);
+  return text(socket);
+}
+
+const STATUS = `GET /v1/status HTTP/1.1\r\nhost: x\r\n\r\n`;
+const TOKEN = `POST /v1/stream/tokens HTTP/1.1\r\nhost: x\r\nx-api-key: ${KEY['x-api-key']}\r\n`;
+
+it.each([
+  ['behind a request', `${STATUS}${STATUS}invalid\r\n\r\n`, ['200', '200', '400']],
+  ['behind a body', `${TOKEN}content-type: application/json\r\ncontent-length: 2\r\n\r\n{}}`, ['200', '400']],
+  ['of a body', `${TOKEN}transfer-encoding: chunked\r\n\r\nx\r\n`, ['400']],
+])('sends the error of invalid HTTP %s in its turn', async (_name, sent, statuses) => {
+  const received = await exchange(sent);
+  expect([...received.matchAll(/HTTP\/1.1 (\d+)/g)].map(([, status]) => status)).toEqual(statuses);
+});
 
 it('says that a response to invalid HTTP must not be cached', async () => {
   const { headers } = await ask('GET', '/v1/status', { 'x-long': 'x'.repeat(20_000) });
