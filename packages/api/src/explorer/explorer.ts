@@ -118,7 +118,9 @@ const redirect = (request: FastifyRequest, reply: FastifyReply, path: string): F
 
 /** Whether a browser opens a path outside of the API as a page. */
 export const isPageRequest = (request: FastifyRequest): boolean =>
-  request.method === 'GET' && /\btext\/html\b/.test(request.headers.accept ?? '') && !API_PATH.test(pathOf(request));
+  /^(?:GET|HEAD)$/.test(request.method) &&
+  /\btext\/html\b/.test(request.headers.accept ?? '') &&
+  !API_PATH.test(pathOf(request));
 
 export function sendDocument(request: FastifyRequest, reply: FastifyReply, document: ExplorerFile): FastifyReply {
   reply.header('content-security-policy', CONTENT_SECURITY_POLICY);

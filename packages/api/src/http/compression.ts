@@ -39,13 +39,23 @@ export async function compressResponses(app: FastifyInstance): Promise<void> {
       if (request.headers['accept-encoding'] === undefined || isSmall(payload)) done(null, payload);
       else compress.call(this, request, reply, payload, done);
     };
-    route.onSend = [...handlers, compressIfUseful];
+    route.onSend = [...handlers, route.method === 'HEAD' ? removeOtherLength : compressIfUseful];
   });
 }
+
+/**
+ * Fastify gives a HEAD the length of what it would send without compression, and a 304 the length
+ * 0. Neither is that of the response to a GET, so it must not be sent (RFC 9110 §8.6).
+ */
+const removeOtherLength: onSendHookHandler = ({ headers }, reply, payload, done) => {
+  const mayBeCompressed = headers['accept-encoding'] !== undefined && !reply.hasHeader('content-encoding');
+  if (mayBeCompressed || reply.statusCode === 304) reply.removeHeader('content-length');
+  done(null, payload);
+};
 
 /** Refuses a compressed body, since a small one could unpack to any size. @throws HttpError 415 */
 export function requireUncompressedBody({ headers }: FastifyRequest): void {
   const { 'content-encoding': encoding = 'identity' } = headers;
-  if (encoding !== 'identity')
+  if (encoding.toLowerCase() !== 'identity')
     throw new HttpError(415, 'The body must not be compressed: send it without content-encoding');
 }
