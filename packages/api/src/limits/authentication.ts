@@ -9,7 +9,7 @@ import { callerOf, clientOf } from '../http/request-identity.ts';
 import type { AnyOperation } from '../openapi/route.ts';
 import type { Services } from '../services.ts';
 import type { Admission, Admitted, RequestKey } from './admission.ts';
-import { credentialOf, hasMisplacedToken } from './credential.ts';
+import { credentialOf, isMisplaced } from './credential.ts';
 import { fromHundredths, toHundredths } from './hundredths.ts';
 import type { Charge, RefusalReason, Refused, Standing } from './limits.ts';
 
@@ -77,11 +77,12 @@ export function requireKey(
     // Such as a token, or the secret of a webhook.
     reply.header('cache-control', operation.requiresKey === true ? 'no-store' : CACHE_CONTROL);
     const credential = credentialOf(request, operation);
-    const admitted = hasMisplacedToken(request)
-      ? undefined
-      : credential === undefined
+    const admitted =
+      credential === undefined
         ? admitAnonymous(request, operation)
-        : admission.admit(credential, operation.cost);
+        : isMisplaced(request, credential)
+          ? undefined
+          : admission.admit(credential, operation.cost);
     const begun = whenKnown(admitted, (known) =>
       known === undefined
         ? refuseKey(request, reply, credential === undefined)

@@ -13,7 +13,9 @@ export function credentialOf(
   return operation?.acceptsToken === true && typeof token === 'string' ? token : undefined;
 }
 
-/** Whether `x-api-key` has a token of a stream, which may be in the URL only. */
-export function hasMisplacedToken({ headers: { 'x-api-key': key } }: Pick<FastifyRequest, 'headers'>): boolean {
-  return key !== undefined && parseToken(String(key)) !== undefined;
-}
+/**
+ * Whether a token of a stream is in `x-api-key`, or anything else in the URL: a key there would be
+ * in the logs of proxies.
+ */
+export const isMisplaced = ({ headers }: Pick<FastifyRequest, 'headers'>, credential: string): boolean =>
+  (headers['x-api-key'] === undefined) === (parseToken(credential) === undefined);

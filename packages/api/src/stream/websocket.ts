@@ -199,7 +199,7 @@ class Connection {
       const isLarge = text.length >= LARGE_COMMAND_BYTES;
       if (isLarge) await turns.next(caller);
       if (!this.#isOpen) return;
-      const message = parse(text);
+      const message = await this.#parse(text);
       // The response to an invalid message has its id, too.
       if ('id' in message && typeof message.id === 'number') ({ id } = message);
       await streams.charge(this.#request, costOf(message));
@@ -219,6 +219,16 @@ class Connection {
       const { statusCode, message, details } = known ?? internalError(requestId);
       const envelope = envelopeOf(statusCode, message, details);
       this.#send(toMessage('error', { id, ...envelope }));
+    }
+  }
+
+  /** @throws HttpError 400 for a message that is no object, which is charged, too */
+  async #parse(text: string): Promise<object> {
+    try {
+      return parse(text);
+    } catch (error) {
+      await this.#services.streams.charge(this.#request, COMMAND_RU);
+      throw error;
     }
   }
 
