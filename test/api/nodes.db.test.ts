@@ -2,13 +2,13 @@
  * Several nodes in NODE_URL: what comes live from a node keeps coming while any of them responds.
  * Against the real process.
  */
+import { TcpProxy } from '@kasgres/database/testing';
 import { getNetwork } from '@kasgres/kaspa';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { startApi } from '../support/programs.ts';
 import { NodeBehindProxy, nodeThatDiffers } from '../support/simulated-dag.ts';
 import { ApiClient } from '../support/api-client.ts';
 import { openHarness, type Harness } from './harness.ts';
-import { TcpProxy } from './tcp-proxy.ts';
 
 const WAIT = { timeout: 30_000 };
 
@@ -20,10 +20,8 @@ beforeAll(async () => {
   harness = await openHarness({
     rounds: 40,
     between: async ({ nodeUrl, databaseUrl }) => {
-      const { hostname, port } = new URL(nodeUrl);
-      const target = { host: hostname, port: Number(port) };
-      [first, second] = [await TcpProxy.start(target), await TcpProxy.start(target)];
-      return { nodeUrl: `grpc://127.0.0.1:${first.port}, grpc://127.0.0.1:${second.port}`, databaseUrl };
+      [first, second] = [await TcpProxy.start(nodeUrl), await TcpProxy.start(nodeUrl)];
+      return { nodeUrl: `${first.url}, ${second.url}`, databaseUrl };
     },
   });
   harness.simulatedDag.pay(3);

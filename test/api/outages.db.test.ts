@@ -4,12 +4,11 @@
  */
 import { connect as netConnect } from 'node:net';
 import { createKey, migrate } from '@kasgres/database';
-import { createTestDatabase } from '@kasgres/database/testing';
+import { createTestDatabase, TcpProxy } from '@kasgres/database/testing';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { type Program, startApi, startApiProgram, startIndexer } from '../support/programs.ts';
 import { ApiClient } from '../support/api-client.ts';
 import { openHarness, type Harness } from './harness.ts';
-import { TcpProxy } from './tcp-proxy.ts';
 
 /**
  * No request may hang. Connections that fall silent are given up after some seconds; a refusal gets
@@ -30,9 +29,9 @@ beforeAll(async () => {
   harness = await openHarness({
     rounds: 60,
     between: async ({ nodeUrl, databaseUrl }) => {
-      toNode = await proxyOf(nodeUrl);
-      toDatabase = await proxyOf(databaseUrl);
-      return { nodeUrl: through(nodeUrl, toNode), databaseUrl: through(databaseUrl, toDatabase) };
+      toNode = await TcpProxy.start(nodeUrl);
+      toDatabase = await TcpProxy.start(databaseUrl);
+      return { nodeUrl: toNode.url, databaseUrl: toDatabase.url };
     },
   });
   const script = await harness.database.kysely
@@ -56,18 +55,6 @@ afterEach(async () => {
     .toMatchObject({ nodeConnected: true });
   await expect.poll(async () => (await statusOf('/v1/rpc/getCoinSupply')).status, { timeout: 30_000 }).toBe(200);
 });
-
-const proxyOf = (url: string) => {
-  const { hostname, port } = new URL(url);
-  return TcpProxy.start({ host: hostname, port: Number(port) });
-};
-
-function through(url: string, proxy: TcpProxy): string {
-  const changed = new URL(url);
-  changed.hostname = '127.0.0.1';
-  changed.port = String(proxy.port);
-  return changed.toString();
-}
 
 const statusOf = (path: string, body?: object) => harness.api.request(path, body && { body });
 
@@ -311,7 +298,7 @@ describe('the probes', () => {
     const empty = await createTestDatabase();
     toNode.refuse();
     const indexer = startIndexer({
-      nodeUrl: through(harness.simulatedDag.server.url, toNode),
+      nodeUrl: toNode.url,
       databaseUrl: empty.url,
     });
     expect(await probe(indexer, '/healthz')).toBe(200);
@@ -332,7 +319,7 @@ describe('the probes', () => {
   test('it reports in the API’s probes whether requests can be served', async () => {
     toDatabase.refuse();
     const { program } = await startApi(
-      { nodeUrl: harness.simulatedDag.server.url, databaseUrl: through(harness.database.url, toDatabase) },
+      { nodeUrl: harness.simulatedDag.server.url, databaseUrl: toDatabase.url },
       respondsAtAll,
     );
     expect(await probe(program, '/healthz')).toBe(200);
@@ -353,7 +340,7 @@ describe('at its start', () => {
   test('it responds 503 if started before the database, and recovers', async () => {
     toDatabase.refuse();
     const { program, url } = await startApi(
-      { nodeUrl: harness.simulatedDag.server.url, databaseUrl: through(harness.database.url, toDatabase) },
+      { nodeUrl: harness.simulatedDag.server.url, databaseUrl: toDatabase.url },
       respondsAtAll,
     );
     const api = new ApiClient(url, harness.api.key);

@@ -3,11 +3,11 @@
  * the store is slow, silent, gone and back: a key never spends more than its limit.
  */
 import { createKey } from '@kasgres/database';
+import { TcpProxy } from '@kasgres/database/testing';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Program, startApi } from '../support/programs.ts';
 import { ApiClient } from '../support/api-client.ts';
 import { openHarness, type Harness } from './harness.ts';
-import { TcpProxy } from './tcp-proxy.ts';
 
 const PROCESSES = 3;
 const OUTSTANDING = 1000;
@@ -20,13 +20,10 @@ const urls: string[] = [];
 
 beforeAll(async () => {
   harness = await openHarness({ rounds: 20 });
-  const database = new URL(harness.database.url);
-  proxy = await TcpProxy.start({ host: database.hostname, port: Number(database.port) });
-  database.hostname = '127.0.0.1';
-  database.port = String(proxy.port);
+  proxy = await TcpProxy.start(harness.database.url);
   for (let process = 0; process < PROCESSES; process += 1) {
     const { program, url } = await startApi(
-      { nodeUrl: harness.simulatedDag.server.url, databaseUrl: database.href },
+      { nodeUrl: harness.simulatedDag.server.url, databaseUrl: proxy.url },
       undefined,
       { RATE_LIMIT_STORE: 'postgres', DATABASE_READ_URL: harness.database.url },
     );

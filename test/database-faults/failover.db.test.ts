@@ -71,7 +71,7 @@ test('the indexer waits for a read-only server to be promoted', async () => {
 });
 
 async function switchOver(): Promise<void> {
-  first.proxy.switchTo(other.address);
+  first.proxy.switchTo(other.url);
 }
 
 /** Fills the other server with another indexer, whose batches begin at other blocks. */

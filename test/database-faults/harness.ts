@@ -4,11 +4,11 @@
  */
 import { type Connection, connect, createKey, isDatabaseUnavailable, migrate } from '@kasgres/database';
 import type { SimulatedNodeOptions } from '@kasgres/devnet';
+import { TcpProxy } from '@kasgres/database/testing';
 import { NodeClient } from '@kasgres/node';
 import { sleep } from '@kasgres/runtime';
 import { expect, onTestFinished } from 'vitest';
 import { ApiClient } from '../support/api-client.ts';
-import { TcpProxy } from '../api/tcp-proxy.ts';
 import { startApi } from '../support/programs.ts';
 import { atRest, expectRight, SEED } from '../support/harness.ts';
 import { type RunningIndexer, startIndexing, SimulatedDag } from '../support/simulated-dag.ts';
@@ -34,11 +34,9 @@ export async function openHarness(name: string, nodeOptions?: Partial<SimulatedN
   const simulatedDag = await SimulatedDag.start(`${SEED} ${name}`, undefined, nodeOptions);
   const node = new NodeClient({ url: simulatedDag.server.url });
   const postgres = await OwnPostgres.start();
-  const proxy = await TcpProxy.start(postgres.address);
+  const proxy = await TcpProxy.start(postgres.url);
   const settings = { statement_timeout: '0', lock_timeout: '0' };
   const database = connect({ url: postgres.url, applicationName: 'kasgres test', settings });
-  const url = new URL(postgres.url);
-  url.port = String(proxy.port);
   const close = async (): Promise<void> => {
     await database.close();
     await node.close();
@@ -46,7 +44,7 @@ export async function openHarness(name: string, nodeOptions?: Partial<SimulatedN
     proxy.stop();
     await postgres.remove();
   };
-  return { simulatedDag, node, postgres, proxy, url: url.toString(), database, close };
+  return { simulatedDag, node, postgres, proxy, url: proxy.url, database, close };
 }
 
 /** Replaces the database by one with an empty schema. */

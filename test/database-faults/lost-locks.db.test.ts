@@ -10,13 +10,13 @@ import {
   rejectHeldMerges,
   replaceSources,
 } from '@kasgres/database';
-import { createTestDatabase, startSilentProxy } from '@kasgres/database/testing';
+import { createTestDatabase, TcpProxy } from '@kasgres/database/testing';
 import { backfillInscriptions } from '@kasgres/state';
 import { expect, test } from 'vitest';
 
 test.concurrent('a migration ends, and others do not wait for its lock', async () => {
   const database = await createTestDatabase({ empty: true });
-  const proxy = await startSilentProxy(database.url, 'server_encoding');
+  const proxy = await TcpProxy.start(database.url, 'server_encoding');
   await expect(migrate(proxy.url)).rejects.toSatisfy(isDatabaseUnavailable);
   expect(await migrate(database.url)).not.toEqual([]);
   proxy.stop();
@@ -44,7 +44,7 @@ const HOLDERS: [string, string, (database: Connection) => Promise<unknown>][] = 
 test.concurrent.each(HOLDERS)('batches do not wait for %s', async (_, statement, hold) => {
   const database = await createTestDatabase();
   await database.pool.query(`insert into checkpoint values (true, 2, 1, 3, 1, 1, 2, 0, '{}', false, 0, null, now())`);
-  const proxy = await startSilentProxy(database.url, statement);
+  const proxy = await TcpProxy.start(database.url, statement);
   const lost = connect({ url: proxy.url, applicationName: 'lost', askAfterSilenceMs: 300 });
   await expect(hold(lost)).rejects.toSatisfy(isDatabaseUnavailable);
   expect((await database.pool.query('select from checkpoint for update')).rowCount).toBe(1);

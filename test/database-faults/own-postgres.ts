@@ -27,10 +27,6 @@ export class OwnPostgres {
     this.url = server.url;
   }
 
-  get address(): { host: string; port: number } {
-    return { host: '127.0.0.1', port: this.#server.port };
-  }
-
   /** Belongs to the account that Postgres runs as. */
   get dataDirectory(): string {
     return join(this.#server.directory, 'data');

@@ -5,12 +5,11 @@
  */
 import { readFileSync } from 'node:fs';
 import { createKey } from '@kasgres/database';
-import { createTestDatabase, type TestDatabase } from '@kasgres/database/testing';
+import { createTestDatabase, type TestDatabase, TcpProxy } from '@kasgres/database/testing';
 import { NodeClient } from '@kasgres/node';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { parse, stringify } from 'yaml';
 import { ApiClient } from '../support/api-client.ts';
-import { TcpProxy } from '../api/tcp-proxy.ts';
 import { untilAtRest } from '../support/harness.ts';
 import { freePort, type Program, startApi, startIndexer, startProgram } from '../support/programs.ts';
 import { SimulatedDag } from '../support/simulated-dag.ts';
@@ -59,12 +58,11 @@ beforeAll(async () => {
   simulatedDag.mine(30);
   // Its last block may not be the sink, and the sink before it is half an hour old.
   while (!simulatedDag.node.isSynced) simulatedDag.mine(1);
-  const { hostname, port } = new URL(simulatedDag.server.url);
-  toNode = await TcpProxy.start({ host: hostname, port: Number(port) });
+  toNode = await TcpProxy.start(simulatedDag.server.url);
   node = new NodeClient({ url: simulatedDag.server.url });
   database = await createTestDatabase();
   const { key } = await createKey(database.kysely, { name: 'test' });
-  const env = { nodeUrl: `grpc://127.0.0.1:${toNode.port}`, databaseUrl: database.url };
+  const env = { nodeUrl: toNode.url, databaseUrl: database.url };
   // It is restarted, and scraped at the same port.
   const indexerPort = await freePort();
   startTheIndexer = () => startIndexer(env, { METRICS_PORT: String(indexerPort) });

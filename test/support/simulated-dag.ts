@@ -19,6 +19,7 @@ import {
   type UtxoSetFaultPlan,
   UtxoSetServer,
 } from '@kasgres/devnet';
+import { TcpProxy } from '@kasgres/database/testing';
 import {
   createMetrics,
   envSchema,
@@ -32,7 +33,6 @@ import {
 } from '@kasgres/indexer';
 import { createLogger, createRegistry, type Logger } from '@kasgres/runtime';
 import type { ScriptPublicKey } from '@kasgres/kaspa';
-import { TcpProxy } from '../api/tcp-proxy.ts';
 
 const START_MS = 1_750_000_000_000;
 /**
@@ -281,19 +281,18 @@ export class NodeBehindProxy {
 
   static async start(state: NodeState, faults?: FaultPlan): Promise<NodeBehindProxy> {
     const server = await NodeServer.start({ state, ...(faults && { faults }) });
-    const { hostname, port } = new URL(server.url);
-    return new NodeBehindProxy(server, await TcpProxy.start({ host: hostname, port: Number(port) }));
+    return new NodeBehindProxy(server, await TcpProxy.start(server.url));
   }
 
   private constructor(server: NodeServer, proxy: TcpProxy) {
     this.#server = server;
     this.#proxy = proxy;
-    this.url = `grpc://${this.name}`;
+    this.url = proxy.url;
   }
 
   /** `host:port`, as in the indexer's log. */
   get name(): string {
-    return `127.0.0.1:${this.#proxy.port}`;
+    return new URL(this.url).host;
   }
 
   goAway(): void {

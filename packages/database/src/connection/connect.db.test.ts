@@ -3,7 +3,7 @@ import { sql } from 'kysely';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { connect } from './connect.ts';
 import { isDatabaseUnavailable, isPoolExhausted } from './errors.ts';
-import { startSilentProxy } from '../testing/silent-proxy.ts';
+import { TcpProxy } from '../testing/tcp-proxy.ts';
 import { createTestDatabase, type TestDatabase } from '../testing/test-database.ts';
 
 let database: TestDatabase;
@@ -79,7 +79,7 @@ test('a connection that stops responding fails its query, and is replaced', asyn
 test.each([{ queryTimeoutMs: 300 }, { askAfterSilenceMs: 300, pipeline: true }, { pipeline: true }])(
   'a new connection that stops responding fails its query, and is not waited for (%o)',
   async (limits) => {
-    const proxy = await startSilentProxy(database.url, 'transaction_timeout');
+    const proxy = await TcpProxy.start(database.url, 'transaction_timeout');
     const { pool, close } = connect({
       url: proxy.url,
       applicationName: 'silent at first',

@@ -3,6 +3,6 @@ export { collidingBytes } from './colliding-bytes.ts';
 export { insertChain } from './insert-chain.ts';
 export { insertCluster } from './insert-cluster.ts';
 export { type ReplicatedPostgres, startReplicatedPostgres } from './replicated-postgres.ts';
-export { startSilentProxy } from './silent-proxy.ts';
+export { TcpProxy } from './tcp-proxy.ts';
 export { createTestDatabase, type TestDatabase } from './test-database.ts';
 export { createMigratedDatabase, startTestServer } from './test-server.ts';

@@ -1,4 +1,4 @@
-import { createTestDatabase, startSilentProxy } from '@kasgres/database/testing';
+import { createTestDatabase, TcpProxy } from '@kasgres/database/testing';
 import { createLogger, createRegistry } from '@kasgres/runtime';
 import { expect, test, vi } from 'vitest';
 import { openClusteringDatabase } from '../database.ts';
@@ -7,7 +7,7 @@ import { keepClustering } from './keep-clustering.ts';
 
 test('it ends five seconds after the signal, although its connection has fallen silent', async () => {
   const testDatabase = await createTestDatabase();
-  const proxy = await startSilentProxy(testDatabase.url, 'backend_start');
+  const proxy = await TcpProxy.start(testDatabase.url, 'backend_start');
   const database = openClusteringDatabase(proxy.url);
   const end = new AbortController();
   const options = { depth: undefined, sizeLimit: 1000n, change: false };
@@ -15,7 +15,7 @@ test('it ends five seconds after the signal, although its connection has fallen 
   const { clustering: metrics } = createMetrics(createRegistry('clustering under test'));
   try {
     const ended = keepClustering({ database, options, log, metrics }, end.signal);
-    await vi.waitFor(() => expect(proxy.countSilent()).toBe(1), { timeout: 10_000 });
+    await vi.waitFor(() => expect(proxy.silent).toBe(1), { timeout: 10_000 });
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
     const abortedAt = performance.now();
     end.abort();

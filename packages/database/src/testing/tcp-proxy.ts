@@ -7,39 +7,53 @@ import { type AddressInfo, connect, createServer, type Server, type Socket } fro
 
 type Mode = 'pass' | 'refuse' | 'swallow';
 
-interface Target {
-  host: string;
-  port: number;
-}
-
 export class TcpProxy {
-  readonly port: number;
-  readonly #server: Server;
+  /** The URL of the server, through the proxy. */
+  readonly url: string;
+  readonly server: Server;
+  /** How many connections have fallen silent because of what their client sent. */
+  silent = 0;
   readonly #sockets = new Set<Socket>();
   #mode: Mode = 'pass';
-  #target: Target;
+  #target: URL;
   /** Connections of earlier eras are silent. */
   #era = 0;
 
-  static async start(target: Target): Promise<TcpProxy> {
+  /**
+   * @param url of the server
+   * @param silentAfter a text. A connection on which the client sends it is silent from then on, as
+   * when a router has lost its state, and its session at the server stays
+   */
+  static async start(url: string, silentAfter?: string): Promise<TcpProxy> {
     const server = createServer();
     server.listen(0, '127.0.0.1');
     await once(server, 'listening');
-    return new TcpProxy(server, target);
+    return new TcpProxy(server, new URL(url), silentAfter);
   }
 
-  private constructor(server: Server, target: Target) {
-    this.#server = server;
+  private constructor(server: Server, target: URL, silentAfter: string | undefined) {
+    this.server = server;
     this.#target = target;
-    this.port = (server.address() as AddressInfo).port;
+    const url = new URL(target);
+    url.hostname = '127.0.0.1';
+    url.port = String((server.address() as AddressInfo).port);
+    this.url = url.href;
     server.on('connection', (client) => {
       this.#keep(client);
       if (this.#mode === 'refuse') client.destroy();
       if (this.#mode !== 'pass') return;
-      const upstream = this.#keep(connect(this.#target));
+      const { hostname, port } = this.#target;
+      const upstream = this.#keep(connect(Number(port), hostname));
       const era = this.#era;
-      const passes = (): boolean => this.#mode === 'pass' && era === this.#era;
-      client.on('data', (data) => passes() && upstream.write(data));
+      let isSilent = false;
+      const passes = (): boolean => this.#mode === 'pass' && era === this.#era && !isSilent;
+      client.on('data', (data) => {
+        if (silentAfter !== undefined && !isSilent && data.includes(silentAfter)) {
+          isSilent = true;
+          this.silent += 1;
+        }
+        if (passes()) upstream.write(data);
+      });
       upstream.on('data', (data) => passes() && client.write(data));
       // A silent connection does not report its end either.
       client.on('close', () => passes() && upstream.destroy());
@@ -72,13 +86,13 @@ export class TcpProxy {
   }
 
   /** Closes open connections and connects new ones to another server. */
-  switchTo(target: Target): void {
-    this.#target = target;
+  switchTo(url: string): void {
+    this.#target = new URL(url);
     this.pass();
   }
 
   stop(): void {
-    this.#server.close();
+    this.server.close();
     this.#cut();
   }
 
