@@ -357,3 +357,40 @@ test('it ends a page within a transaction only if that has more events than the 
     }
   }
 });
+
+test('it lists a transaction that was accepted before a gap and again after it once', async () => {
+  const { pool } = harness.database;
+  const [{ covenantId } = { covenantId: '' }] = (await listCovenants()).toSorted((a, b) => b.eventCount - a.eventCount);
+  const list = async () => [
+    await walk<Event>(
+      harness.api,
+      {
+        template: '/v1/covenants/{covenantId}/events',
+        values: { covenantId },
+        field: 'events',
+        cursorOf: ({ transactionId }) => transactionId,
+      },
+      1,
+    ),
+    await walk<Event>(
+      harness.api,
+      {
+        template: '/v1/covenant-events',
+        field: 'events',
+        cursorOf: (event) => `${event.transactionId}:${event.covenantId}`,
+      },
+      1,
+    ),
+  ];
+  const expected = await list();
+  await pool.query(`insert into gaps (after_block_hash, before_block_hash, reason) values ('', '', 'a test')`);
+  // The newest events, as if their transactions had been accepted with the first event, too.
+  await pool.query(
+    `insert into covenant_events (covenant_id, chain_index, transaction_id, position, kind)
+     select e.covenant_id, min(e.chain_index) over (), e.transaction_id, 1000000 + e.position, e.kind
+       from covenant_events e join covenants c on c.id = e.covenant_id
+      where c.covenant_id = decode($1, 'hex') order by e.chain_index desc, e.position desc limit 2`,
+    [covenantId],
+  );
+  expect(await list()).toEqual(expected);
+});

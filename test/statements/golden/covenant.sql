@@ -1037,6 +1037,17 @@ from
                   select id
                   from covenant
                 )
+                and (
+                  not exists (
+                    select
+                    from gaps
+                  )
+                  or chain_index = (
+                    select accepting_index
+                    from transactions
+                    where id = covenant_events.transaction_id
+                  )
+                )
               order by
                 covenant_id desc,
                 chain_index desc,
@@ -1372,6 +1383,17 @@ from
 --   +            select id
 --   +            from covenant
 --   +          )
+--   +          and (
+--   +            not exists (
+--   +              select
+--   +              from gaps
+--   +            )
+--   +            or chain_index = (
+--   +              select accepting_index
+--   +              from transactions
+--   +              where id = covenant_events.transaction_id
+--   +            )
+--   +          )
 --   +        limit 1
 --   +      ),
 --          "found" as materialized (
@@ -1466,6 +1488,7 @@ from
 --   +                and covenant_id <= (
 --                      select id
 --                      from covenant
+--   …
 --                    )
 --                  order by
 --   -                covenant_id desc,
@@ -1523,6 +1546,18 @@ from
                   where covenants.id = covenant_events.covenant_id
                   offset 0
                 ) covenant
+              where
+                (
+                  not exists (
+                    select
+                    from gaps
+                  )
+                  or chain_index = (
+                    select accepting_index
+                    from transactions
+                    where id = covenant_events.transaction_id
+                  )
+                )
               order by
                 chain_index desc,
                 position desc,
@@ -1849,6 +1884,17 @@ from
 --   +              and "transactions"."transaction_id" = $3::bytea
 --   +          )
 --   +          and (
+--   +            not exists (
+--   +              select
+--   +              from gaps
+--   +            )
+--   +            or chain_index = (
+--   +              select accepting_index
+--   +              from transactions
+--   +              where id = covenant_events.transaction_id
+--   +            )
+--   +          )
+--   +          and (
 --   +            $4::bytea is null
 --   +            or covenant_id = (
 --   +              select id
@@ -1861,10 +1907,9 @@ from
 --          "found" as materialized (
 --            select
 --   …
---                      offset 0
---                    ) covenant
---   +              where
---   +                (chain_index, position) <= (
+--                      )
+--                    )
+--   +                and (chain_index, position) <= (
 --   +                  (
 --   +                    select key
 --   +                    from cursor
@@ -1942,10 +1987,10 @@ from
 
 -- “events of covenants before”: ending_before=…
 --   like “events of covenants after”, except:
---                    ) covenant
---                  where
---   -                (chain_index, position) <= (
---   +                (chain_index, position) >= (
+--                      )
+--                    )
+--   -                and (chain_index, position) <= (
+--   +                and (chain_index, position) >= (
 --                      (
 --                        select key
 --   …

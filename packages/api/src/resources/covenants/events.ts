@@ -45,6 +45,14 @@ const problems = {
 const transactionKey = (id: RawBuilder<unknown>): RawBuilder<bigint | null> => sql`(
   select id from transactions where ${hasTransactionId('transactions', id)})`;
 
+/**
+ * Leaves out what a transaction did before a gap if it was accepted again after it, so that a
+ * cursor names one event.
+ */
+const isLatestAcceptance = sql`(
+  not exists (select from gaps) or chain_index = (
+    select accepting_index from transactions where id = covenant_events.transaction_id))`;
+
 type CovenantParameters = PageParameters & { covenantId: Uint8Array };
 
 /**
@@ -73,12 +81,13 @@ const covenantEventPage = statementsBy(
         ...(start !== 'first' && {
           cursor: sql`
             select chain_index as key, position from covenant_events
-            where transaction_id = ${transactionKey(id)} and covenant_id = ${covenant} limit 1`,
+            where transaction_id = ${transactionKey(id)} and covenant_id = ${covenant}
+              and ${isLatestAcceptance} limit 1`,
         }),
         ...eventTables(
           sql`
             select covenant_events from covenant_events
-              where ${from} and covenant_id ${within} ${covenant}
+              where ${from} and covenant_id ${within} ${covenant} and ${isLatestAcceptance}
             order by covenant_id ${order}, chain_index ${order}, position ${order}
               limit ${limit} + 1`,
           limit,
@@ -156,7 +165,7 @@ const newestEventPage = statementsBy(
     const from =
       start === 'first'
         ? sql``
-        : sql`where (chain_index, position) ${behind}= (${transaction})
+        : sql`and (chain_index, position) ${behind}= (${transaction})
           and (chain_index, position, covenant.id) ${behind} (
             ${transaction}, coalesce(${covenantId}, ${whole}))`;
     const { items, metadata, problem } = eventParts(limit, start);
@@ -166,7 +175,7 @@ const newestEventPage = statementsBy(
         ...(start !== 'first' && {
           cursor: sql`
             select chain_index as key, position from covenant_events
-            where transaction_id = ${transactionKey(id)} and (
+            where transaction_id = ${transactionKey(id)} and ${isLatestAcceptance} and (
               ${covenantId} is null or covenant_id = (select id from covenants where covenant_id = ${covenantId}))
             limit 1`,
         }),
@@ -177,7 +186,7 @@ const newestEventPage = statementsBy(
             cross join lateral (
               select covenants.covenant_id as id from covenants
                 where covenants.id = covenant_events.covenant_id offset 0) covenant
-            ${from}
+            where ${isLatestAcceptance} ${from}
             order by chain_index ${order}, position ${order}, covenant.id ${order}
               limit ${limit} + 1`,
           limit,
