@@ -49,6 +49,8 @@ const SIZES: Record<HostileKind, HostileSize> = {
   lanes: { transactions: 300, inputs: 1, blocks: 10 },
 };
 const MAX_COST_RATIO = 3;
+/** Processor time is counted in steps of 10 ms, so fewer honest blocks are no measure of others. */
+const LEAST_HONEST_CPU_MS = 500;
 const BLOCK_MASS = 500_000n;
 const MAX_TIP_P99_MS = 1_000;
 const MAX_RESPONSE_BYTES = 2 ** 20;
@@ -61,7 +63,10 @@ interface Cost {
   /** The mass of a block as a share of the greatest. */
   massShare: number;
   cpuMsPerBlock: number;
-  /** To honest blocks of equal mass: empty ones, and the share of full ones that the mass takes. */
+  /**
+   * To honest blocks of equal mass: empty ones, and the share of full ones that the mass takes.
+   * Undefined if too few of these were measured.
+   */
   ratio: number | undefined;
 }
 
@@ -161,7 +166,7 @@ async function measure(
     cpuMsPerBlock: (1_000 * cpuSeconds) / blocks,
     ratio: undefined,
   };
-  if (honest !== undefined) {
+  if (honest !== undefined && honest.full.cpuMsPerBlock * honest.full.blocks >= LEAST_HONEST_CPU_MS) {
     const { empty, full } = honest;
     const ofFull = (full.cpuMsPerBlock - empty.cpuMsPerBlock) / full.massShare;
     cost.ratio = cost.cpuMsPerBlock / (empty.cpuMsPerBlock + ofFull * cost.massShare);
