@@ -217,18 +217,21 @@ async function gapMetrics({ metrics }: RunningIndexer): Promise<(number | undefi
   return gauges.map(({ values }) => values[0]?.value);
 }
 
-test('the first cut after a gap keeps the ids of older UTXOs, and resets the metrics of gaps', {
+test.each([1, 2])('the first cut after gaps (%s) names the UTXOs that are held, and resets the metrics of gaps', {
   timeout: TIMEOUT_MS,
-}, async () => {
-  const harness = await openHarness('cut after a gap');
+}, async (gaps) => {
+  const harness = await openHarness(`cut after a gap${gaps > 1 ? ` and ${gaps - 1} more` : ''}`);
   const { simulatedDag, database, node } = harness;
   await followToTheTip(harness);
-  pruneAbove(simulatedDag, 20, simulatedDag.node.dag.sink);
-  await followToTheTip(harness, { ON_GAP: 'record' });
+  for (let recorded = 0; recorded < gaps; recorded += 1) {
+    pruneAbove(simulatedDag, 20, simulatedDag.node.dag.sink);
+    await followToTheTip(harness, { ON_GAP: 'record' });
+  }
   const indexer = startIndexing(simulatedDag, database.url, VARIABLES);
-  expect((await database.pool.query('select from gaps')).rowCount).toBe(1);
-  await expect.poll(() => gapMetrics(indexer)).toEqual([1, expect.any(Number)]);
-  while ((await database.pool.query('select from gaps')).rowCount === 1) await mineUntilCut(harness, indexer, 1);
+  const countGaps = async () => (await database.pool.query('select from gaps')).rowCount;
+  expect(await countGaps()).toBe(gaps);
+  await expect.poll(() => gapMetrics(indexer)).toEqual([gaps, expect.any(Number)]);
+  while ((await countGaps()) !== 0) await mineUntilCut(harness, indexer, 1);
   await expect.poll(() => gapMetrics(indexer)).toEqual([0, 0]);
   const { rows } = await database.pool.query<{ named: number; unnamed: number }>(
     `select count(*) filter (where is_named)::int as named, count(*) filter (where not is_named)::int as unnamed from (

@@ -143,10 +143,14 @@ export async function forgetContested(client: ClientBase): Promise<void> {
   );
 }
 
+/** A bootstrap block above the first chain block is that of a gap. */
+const IS_ABOVE_GAP = `
+  (select max(chain_index) from bootstrap_blocks) > (select min(index) from chain_blocks)`;
+
 /**
  * `pre_bootstrap_transactions` keeps the ones that are still needed to name removed outputs until
- * `forgetSpentOutputs`. A bootstrap block above the first chain block is that of a gap: its set may
- * have outputs of transactions that were accepted before it and have rows only.
+ * `forgetSpentOutputs`. The set of a gap may have outputs of transactions that were accepted before
+ * it and have rows only.
  */
 async function replaceBootstrap(client: ClientBase): Promise<void> {
   await client.query('analyze next_bootstrap_created, next_bootstrap_spent');
@@ -166,15 +170,17 @@ async function replaceBootstrap(client: ClientBase): Promise<void> {
        select transaction_id from next_bootstrap_created
        union
        select transaction_id from bootstrap_utxos
-        where (select max(chain_index) from bootstrap_blocks) > (select min(index)
-          from chain_blocks)) held
+        where ${IS_ABOVE_GAP}) held
        join transactions t on t.id = held.transaction_id
       order by 1
      on conflict (id) do nothing`,
   );
 }
 
-/** Forgets outputs that were spent before the cut, and names that only these needed. */
+/**
+ * Forgets outputs that were spent before the cut, and names that only these needed, also those of
+ * sets before a gap.
+ */
 async function forgetSpentOutputs(client: ClientBase, cut: CutPoint, bound: number): Promise<void> {
   await client.query(
     `create temporary table cut_lost (
@@ -198,8 +204,11 @@ async function forgetSpentOutputs(client: ClientBase, cut: CutPoint, bound: numb
   ]);
   await client.query(
     `with unnamed as (
-       delete from pre_bootstrap_transactions e using (select distinct transaction_id from next_bootstrap_spent) spent
-        where e.id = spent.transaction_id
+       delete from pre_bootstrap_transactions e using (
+         select transaction_id as id from next_bootstrap_spent
+         union
+         select id from pre_bootstrap_transactions where ${IS_ABOVE_GAP}) former
+        where e.id = former.id
           and not exists (select from bootstrap_utxos u where u.transaction_id = e.id)
        returning e.id, e.transaction_id)
      insert into cut_unnamed select id, transaction_id from unnamed`,
