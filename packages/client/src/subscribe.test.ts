@@ -1,4 +1,4 @@
-import { expect, it } from 'vitest';
+import { expect, it, vi } from 'vitest';
 import { createClient } from './client.ts';
 import { StreamError, subscribe } from './subscribe.ts';
 
@@ -75,6 +75,38 @@ it('ends at once if it is aborted between two connections', async () => {
   expect(await first).toEqual({ done: true, value: undefined });
   expect(performance.now() - abortedAt).toBeLessThan(10_000);
   expect(sent).toHaveLength(1);
+});
+
+it('yields nothing after an abort, also of what has arrived before it', async () => {
+  const { api, sent } = apiOf(new Response(stream + stream));
+  const abort = new AbortController();
+  const steps = subscribe(api, { reconnectMs: 1, signal: abort.signal });
+  expect((await steps.next()).value).toMatchObject({ cursor: 'b' });
+  abort.abort();
+  expect(await steps.next()).toEqual({ done: true, value: undefined });
+  expect(sent).toHaveLength(1);
+});
+
+it('keeps its connection while the caller takes minutes for a step, but not one that is silent', async () => {
+  vi.useFakeTimers();
+  try {
+    const { readable, writable } = new TransformStream<string, string>();
+    const writer = writable.getWriter();
+    const { api, sent } = apiOf(new Response(readable.pipeThrough(new TextEncoderStream())), new Response(stream));
+    const steps = subscribe(api, { reconnectMs: 1 });
+    void writer.write(stream);
+    await steps.next();
+    await vi.advanceTimersByTimeAsync(600_000);
+    void writer.write(stream);
+    await steps.next();
+    expect(sent).toHaveLength(1);
+    const next = steps.next();
+    await vi.advanceTimersByTimeAsync(60_000);
+    await next;
+    expect(sent).toHaveLength(2);
+  } finally {
+    vi.useRealTimers();
+  }
 });
 
 const sentEvent = (data: object, id?: string) =>

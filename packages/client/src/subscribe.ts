@@ -99,14 +99,11 @@ export async function* subscribe(api: Api, options: SubscribeOptions = {}): Asyn
     const end = (): void => connection.abort();
     const request = makeRequest(api, options, cursor, connection.signal);
     signal?.addEventListener('abort', end);
-    let timer = setTimeout(end, SILENCE_MS);
     let retryAfterMs = 0;
     try {
-      const body = await connect(api, request);
+      const body = await unlessSilent(connect(api, request), connection);
       let pending: StreamEvent[] = [];
-      for await (const { message, id } of parse(body, connection.signal)) {
-        clearTimeout(timer);
-        timer = setTimeout(end, SILENCE_MS);
+      for await (const { message, id } of parse(body, connection)) {
         pauseMs = reconnectMs;
         if (message.event === 'error') throw refusal(message.data);
         if (message.event === 'heartbeat') {
@@ -127,7 +124,6 @@ export async function* subscribe(api: Api, options: SubscribeOptions = {}): Asyn
       if (error instanceof StreamError) throw error;
       if (error instanceof TemporaryError) ({ retryAfterMs } = error);
     } finally {
-      clearTimeout(timer);
       signal?.removeEventListener('abort', end);
       end();
     }
@@ -186,6 +182,19 @@ function refusal(data: unknown, status = 500, retryAfterMs = 0): Error {
 /** A timeout, a limit, or a failure of the server: not a refusal. */
 const isTemporary = (statusCode: number): boolean => statusCode === 408 || statusCode === 429 || statusCode >= 500;
 
+/**
+ * Aborts the connection if nothing arrives in time. The time that the caller takes for an event
+ * does not count.
+ */
+async function unlessSilent<T>(arrival: Promise<T>, connection: AbortController): Promise<T> {
+  const timer = setTimeout(() => connection.abort(), SILENCE_MS);
+  try {
+    return await arrival;
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
 /** Events of the mempool, and of blocks, belong to no step. */
 function isAlone({ event, data }: StreamEvent): boolean {
   if (event === 'address' || event === 'covenant') return data.status === 'pending' || data.status === 'dropped';
@@ -194,8 +203,9 @@ function isAlone({ event, data }: StreamEvent): boolean {
 
 async function* parse(
   body: ReadableStream<Uint8Array>,
-  signal: AbortSignal,
+  connection: AbortController,
 ): AsyncGenerator<{ message: WithoutId<Message>; id: string | undefined }> {
+  const { signal } = connection;
   const reader = body.getReader();
   const decoder = new TextDecoder();
   const cancel = (): void => void reader.cancel().catch(() => undefined);
@@ -204,10 +214,11 @@ async function* parse(
   if (signal.aborted) cancel();
   let text = '';
   for (;;) {
-    const { value, done } = await reader.read();
+    const { value, done } = await unlessSilent(reader.read(), connection);
     if (done) return;
     text += decoder.decode(value, { stream: true });
-    for (let end = text.indexOf('\n\n'); end !== -1; end = text.indexOf('\n\n')) {
+    // Messages that arrived before an abort are not yielded after it.
+    for (let end = text.indexOf('\n\n'); end !== -1 && !signal.aborted; end = text.indexOf('\n\n')) {
       const fields = new Map(text.slice(0, end).split('\n').map(toField));
       text = text.slice(end + 2);
       const [event, data] = [fields.get('event'), fields.get('data')];
