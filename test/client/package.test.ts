@@ -80,10 +80,16 @@ test('has types that a strict TypeScript takes, and that refuse what is wrong', 
        const balance: number = (await client.get('/v1/rpc/getBalanceByAddress/{address}', { params })).balance;
        if (new ApiError(new Response(), balance).retryAfterSeconds === 3) return 0n;
        return sum;
+     }
+     export async function follow(from: string | undefined, signal?: AbortSignal): Promise<void> {
+       for await (const { events } of client.subscribe({ from, signal })) {
+         for (const { event, data } of events) if (event === 'chain') data.added.map(({ hash }): string => hash);
+       }
      }`,
   );
   const tsc = join(CLIENT, 'node_modules/typescript/lib/tsc.js');
-  const options = ['--noEmit', '--strict', '--module', 'nodenext', '--target', 'es2022', '--lib', 'es2022,dom'];
+  const checks = ['--noEmit', '--strict', '--exactOptionalPropertyTypes'];
+  const options = [...checks, '--module', 'nodenext', '--target', 'es2022', '--lib', 'es2022,dom'];
   const { stdout } = await run(process.execPath, [tsc, ...options, 'program.ts'], { cwd: folder }).catch(
     (error: { stdout: string }) => error,
   );

@@ -13,9 +13,9 @@ export interface ClientOptions {
   /** Unset: requests without a key, which the API serves if its operator allows it. */
   apiKey?: string | undefined;
   /** The global one by default. */
-  fetch?: (request: Request) => Promise<Response>;
+  fetch?: ((request: Request) => Promise<Response>) | undefined;
   /** Retries after a 429 or 503; without it, these are errors at once. */
-  retry?: RetryOptions;
+  retry?: RetryOptions | undefined;
 }
 
 export type Client = ReturnType<typeof createClient>;

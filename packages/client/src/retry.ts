@@ -10,7 +10,7 @@ export interface RetryOptions {
   /** Largest number of requests, including the first one. */
   attempts: number;
   /** A response with a longer `retry-after` is returned. 60 by default. */
-  maxWaitSeconds?: number;
+  maxWaitSeconds?: number | undefined;
 }
 
 type Fetch = (request: Request) => Promise<Response>;

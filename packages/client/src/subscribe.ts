@@ -13,25 +13,25 @@ export interface SubscribeOptions {
    * `chain` by default. With addresses, `address` is included; with covenants or a template,
    * `covenant`.
    */
-  events?: readonly StreamEvent['event'][];
-  addresses?: readonly string[];
+  events?: readonly StreamEvent['event'][] | undefined;
+  addresses?: readonly string[] | undefined;
   /** Ids of covenants. */
-  covenants?: readonly string[];
+  covenants?: readonly string[] | undefined;
   /** Instead of covenants: the events after which a covenant has this template. */
-  template?: string;
+  template?: string | undefined;
   /**
    * Blue scores after which accepted transactions of the addresses and covenants are announced as
    * `confirmed`.
    */
-  confirmations?: number;
+  confirmations?: number | undefined;
   /** Adds the ids of accepted transactions to added chain blocks. */
-  acceptedIds?: boolean;
+  acceptedIds?: boolean | undefined;
   /** The block to continue from; the sink by default. */
-  from?: string;
+  from?: string | undefined;
   /** Ends the subscription. */
-  signal?: AbortSignal;
+  signal?: AbortSignal | undefined;
   /** Pause before a new connection; it grows to five seconds. 500 by default. */
-  reconnectMs?: number;
+  reconnectMs?: number | undefined;
 }
 
 type Message = Schema<'StreamMessage'>;
