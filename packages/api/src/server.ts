@@ -18,7 +18,7 @@ import { limitConnections, wantedConnections } from './http/connections.ts';
 import { corsOptions } from './http/cors.ts';
 import { respondClientError } from './http/error-envelope.ts';
 import { ignoreHeadersOfNoBody, MAX_BODY_BYTES, parseJsonBodies } from './http/json-body.ts';
-import { decodableUrl, normalizeForwardedFor, REQUEST_ID_HEADER, requestIdOf } from './http/request-identity.ts';
+import { localUrl, normalizeForwardedFor, REQUEST_ID_HEADER, requestIdOf } from './http/request-identity.ts';
 import { LazyLogger } from './http/request-logger.ts';
 import { takeTurnsOfRequests, ValidKeys } from './http/request-turns.ts';
 import { limitResponseTime } from './http/response-timeout.ts';
@@ -83,7 +83,7 @@ export async function createServer(options: ServerOptions): Promise<FastifyInsta
     trustProxy: trustProxy === undefined ? false : [...trustProxy],
     logController: new LogController({ disableRequestLogging: true }),
     genReqId: requestIdOf,
-    rewriteUrl: decodableUrl,
+    rewriteUrl: localUrl,
     clientErrorHandler: respondClientError,
     bodyLimit: MAX_BODY_BYTES,
     // The default of ten seconds would end the program on a busy machine, and the restart would

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { decodableUrl, normalizeForwardedFor, requestIdOf } from './request-identity.ts';
+import { localUrl, normalizeForwardedFor, requestIdOf } from './request-identity.ts';
 
 const idFor = (sent: string | undefined) =>
   requestIdOf({ headers: sent === undefined ? {} : { 'x-request-id': sent } });
@@ -46,6 +46,11 @@ it.each([
   ['/tags/100%?x=%zz', '/tags/100%25?x=%zz'],
   ['/tags/a%20%ff', '/tags/a%2520%25ff'],
   ['/%', '/%25'],
+  ['http://evil.example/blocks/?a', '/blocks/?a'],
+  ['HTTPS://evil.example:1', '/'],
+  ['http://evil.example?a', '/?a'],
+  ['//evil.example/blocks/', '//evil.example/blocks/'],
+  ['*', '*'],
 ])('takes the URL %s as %s', (url, expected) => {
-  expect(decodableUrl({ url })).toBe(expected);
+  expect(localUrl({ url })).toBe(expected);
 });

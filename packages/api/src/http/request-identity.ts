@@ -23,12 +23,16 @@ export const callerOf = ({ apiKey }: Pick<FastifyRequest, 'apiKey'>): string => 
 
 export const pathOf = ({ url }: Pick<FastifyRequest, 'url'>): string => url.split('?', 1)[0] ?? '';
 
+/** What requests begin with that clients send as to a proxy (RFC 9112 §3.2.2). */
+const ORIGIN = /^https?:\/\/[^/?#]*\/?/i;
+
 /**
- * Returns the URL of a request with a path that can be decoded: one whose percent-encoding is
- * invalid is taken as it is. So such a request is charged and refused like one with any other
- * invalid parameter.
+ * Returns the URL of a request from its path on, which can be decoded: a path whose
+ * percent-encoding is invalid is taken as it is. So such a request is charged and refused like one
+ * with any other invalid parameter.
  */
-export function decodableUrl({ url = '' }: Pick<IncomingMessage, 'url'>): string {
+export function localUrl({ url: sent = '' }: Pick<IncomingMessage, 'url'>): string {
+  const url = sent.replace(ORIGIN, '/');
   if (!url.includes('%')) return url;
   const path = pathOf({ url });
   try {

@@ -60,6 +60,12 @@ it.each([H2C, WEBSOCKET])('reads the body of a POST that offers an upgrade to $u
   });
 });
 
+it('takes a URL with any origin as that of this server', async () => {
+  expect((await ask('GET', 'http://evil.example/v1/status', {})).status).toBe(200);
+  const { status, headers } = await ask('DELETE', 'http://evil.example/v1/status', {});
+  expect([status, headers.allow]).toEqual([405, 'GET, HEAD']);
+});
+
 it('ignores an expectation that it does not know', async () => {
   const { status } = await ask('GET', '/v1/status', { expect: 'nothing' });
   expect(status).toBe(200);
