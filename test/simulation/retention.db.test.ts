@@ -217,37 +217,41 @@ async function gapMetrics({ metrics }: RunningIndexer): Promise<(number | undefi
   return gauges.map(({ values }) => values[0]?.value);
 }
 
-test.each([1, 2])('the first cut after gaps (%s) names the UTXOs that are held, and resets the metrics of gaps', {
-  timeout: TIMEOUT_MS,
-}, async (gaps) => {
-  const harness = await openHarness(`cut after a gap${gaps > 1 ? ` and ${gaps - 1} more` : ''}`);
-  const { simulatedDag, database, node } = harness;
-  await followToTheTip(harness);
-  for (let recorded = 0; recorded < gaps; recorded += 1) {
-    pruneAbove(simulatedDag, 20, simulatedDag.node.dag.sink);
-    await followToTheTip(harness, { ON_GAP: 'record' });
-  }
-  const indexer = startIndexing(simulatedDag, database.url, VARIABLES);
-  const countGaps = async () => (await database.pool.query('select from gaps')).rowCount;
-  expect(await countGaps()).toBe(gaps);
-  await expect.poll(() => gapMetrics(indexer)).toEqual([gaps, expect.any(Number)]);
-  while ((await countGaps()) !== 0) await mineUntilCut(harness, indexer, 1);
-  await expect.poll(() => gapMetrics(indexer)).toEqual([0, 0]);
-  const { rows } = await database.pool.query<{ named: number; unnamed: number }>(
-    `select count(*) filter (where is_named)::int as named, count(*) filter (where not is_named)::int as unnamed from (
+test.each([1, 2])(
+  'the first cut after gaps (%s) names the UTXOs that are held, and resets the metrics of gaps',
+  {
+    timeout: TIMEOUT_MS,
+  },
+  async (gaps) => {
+    const harness = await openHarness(`cut after a gap${gaps > 1 ? ` and ${gaps - 1} more` : ''}`);
+    const { simulatedDag, database, node } = harness;
+    await followToTheTip(harness);
+    for (let recorded = 0; recorded < gaps; recorded += 1) {
+      pruneAbove(simulatedDag, 20, simulatedDag.node.dag.sink);
+      await followToTheTip(harness, { ON_GAP: 'record' });
+    }
+    const indexer = startIndexing(simulatedDag, database.url, VARIABLES);
+    const countGaps = async () => (await database.pool.query('select from gaps')).rowCount;
+    expect(await countGaps()).toBe(gaps);
+    await expect.poll(() => gapMetrics(indexer)).toEqual([gaps, expect.any(Number)]);
+    while ((await countGaps()) !== 0) await mineUntilCut(harness, indexer, 1);
+    await expect.poll(() => gapMetrics(indexer)).toEqual([0, 0]);
+    const { rows } = await database.pool.query<{ named: number; unnamed: number }>(
+      `select count(*) filter (where is_named)::int as named, count(*) filter (where not is_named)::int as unnamed from (
        select exists (select from transactions t where t.id = u.transaction_id)
            or exists (select from pre_bootstrap_transactions e
              where e.id = u.transaction_id) as is_named
          from utxos u union all
        select exists (select from pre_bootstrap_transactions e where e.id = u.transaction_id)
          from bootstrap_utxos u) held`,
-  );
-  expect(rows[0]?.unnamed).toBe(0);
-  expect(rows[0]?.named).toBeGreaterThan(0);
-  // The payments spend them.
-  simulatedDag.mine(100);
-  await atRest(database, node, indexer);
-  await indexer.stop();
-  await cluster(database, { depth: CLUSTER_DEPTH });
-  await expectInvariants(database.pool, node);
-});
+    );
+    expect(rows[0]?.unnamed).toBe(0);
+    expect(rows[0]?.named).toBeGreaterThan(0);
+    // The payments spend them.
+    simulatedDag.mine(100);
+    await atRest(database, node, indexer);
+    await indexer.stop();
+    await cluster(database, { depth: CLUSTER_DEPTH });
+    await expectInvariants(database.pool, node);
+  },
+);
