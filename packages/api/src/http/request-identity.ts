@@ -23,7 +23,7 @@ export const callerOf = ({ apiKey }: Pick<FastifyRequest, 'apiKey'>): string => 
 
 export const pathOf = ({ url }: Pick<FastifyRequest, 'url'>): string => url.split('?', 1)[0] ?? '';
 
-/** What requests begin with that clients send as to a proxy (RFC 9112 §3.2.2). */
+/** The beginning of a URL that a client sends as to a proxy (RFC 9112 §3.2.2). */
 const ORIGIN = /^https?:\/\/[^/?#]*\/?/i;
 
 /**
