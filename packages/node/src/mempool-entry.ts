@@ -14,7 +14,7 @@ export interface PendingEntry {
   storageMass: bigint;
   outputSum: bigint;
   scripts: ScriptTotals;
-  /** Addresses and amounts of the outputs; non-standard scripts have no address. */
+  /** Addresses and amounts of the outputs; the address of a non-standard script is empty. */
   paid: PackedPairs;
   /** Transaction ids and indexes of the outpoints that are spent. */
   spent: PackedPairs;
@@ -160,7 +160,7 @@ class PendingEntryReader {
   #readOutput(): void {
     const { scripts } = this.#entry;
     let amount = 0n;
-    let address: string | undefined;
+    let address = '';
     let covenantId = '';
     this.#message((tag, reader) => {
       if (tag === AMOUNT) amount = reader.uint64();
@@ -180,7 +180,7 @@ class PendingEntryReader {
     if (HASH.test(covenantId)) this.#bound.push([covenantId, BigInt(scripts.outputs)]);
     scripts.outputs += 1;
     this.#entry.outputSum += amount;
-    if (address !== undefined) this.#paid.push([address, amount]);
+    this.#paid.push([address, amount]);
   }
 
   readonly #readScript = (tag: number, reader: WireReader): void => {

@@ -10,10 +10,10 @@ export class PackedPairs {
   readonly #texts: string;
   readonly #numbers: BigUint64Array;
 
-  /** Omits pairs whose text has a line break, which no address and no id has. */
+  /** A text with a line break, which no address and no id has, is replaced by an empty one. */
   static of(pairs: readonly (readonly [text: string, number: bigint])[]): PackedPairs {
-    const kept = pairs.filter(([text]) => !text.includes(SEPARATOR));
-    return kept.length === 0 ? PackedPairs.none : new PackedPairs(kept);
+    if (pairs.length === 0) return PackedPairs.none;
+    return new PackedPairs(pairs.map(([text, number]) => [text.includes(SEPARATOR) ? '' : text, number]));
   }
 
   private constructor(pairs: readonly (readonly [text: string, number: bigint])[]) {

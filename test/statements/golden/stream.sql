@@ -1273,14 +1273,15 @@ with
     union all
     select
       unmerged.id,
-      u.script_id,
-      u.amount,
+      i.script_id,
+      i.amount,
       u.covenant_id,
       true
     from
       unmerged
       join transaction_inputs i on i.transaction_id = unmerged.id
-      join utxos u on u.script_id = i.script_id
+      and i.amount is not null
+      left join utxos u on u.script_id = i.script_id
       and u.transaction_id = i.previous_transaction_id
       and u.index = i.previous_index
     union all

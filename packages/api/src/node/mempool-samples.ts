@@ -49,7 +49,7 @@ export interface PendingTransaction {
   fee: bigint;
   mass: bigint;
   outputSum: bigint;
-  /** Addresses and amounts of the outputs. */
+  /** Addresses and amounts of the outputs; the address of a non-standard script is empty. */
   paid: PackedPairs;
   /** Transaction ids and indexes of the outpoints that are spent. */
   spent: PackedPairs;

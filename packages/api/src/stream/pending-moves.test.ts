@@ -72,6 +72,25 @@ test('a later subscriber learns the same amounts of an address that others watch
   expect(first.sent).toHaveLength(1);
 });
 
+test('a transaction that spends an output of a pending one sends its amount', async () => {
+  const paid = PackedPairs.of([
+    ['', 4n],
+    [ONE, 5n],
+  ]);
+  const child = { ...TRANSACTION, id: 'cd'.repeat(32), paid: PackedPairs.of([[ONE, 2n]]) };
+  const spent = PackedPairs.of([
+    [ID, 0n],
+    [ID, 1n],
+    [ID, 2n],
+  ]);
+  const { sent, subscriber } = subscriberOf({ addresses: new Set([ONE]) });
+  await follow().send([subscriber], sampleOf({ ...child, spent }, { ...TRANSACTION, paid }));
+  expect(sent).toEqual([
+    pending(ONE, '5'),
+    expect.objectContaining({ transactionId: child.id, amountSent: '5', amountReceived: '2', balanceChange: '-3' }),
+  ]);
+});
+
 test('a transaction that was accepted since the sample is not pending', async () => {
   const [unmerged, accepted] = [[], [ID]];
   const moves = follow(unmerged, accepted, unmerged, accepted, unmerged, []);

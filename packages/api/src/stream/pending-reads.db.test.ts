@@ -75,7 +75,7 @@ const unmerge = (...blockIds: number[]) =>
  * Follows the address with one subscriber. Each sample returns the amounts of the messages, and the
  * number of rows that were read.
  */
-function follow() {
+function follow(onMove: (move: Record<string, string>) => void = () => {}) {
   let rows = 0;
   const index = {
     readIfAny: async (read: (db: unknown) => Promise<unknown[]>) => {
@@ -89,7 +89,9 @@ function follow() {
   const send = (messages: readonly Message[]) =>
     void amounts.push(
       ...messages.map(({ data }) => {
-        const { status, amountReceived } = JSON.parse(data) as Record<string, string>;
+        const move = JSON.parse(data) as Record<string, string>;
+        onMove(move);
+        const { status, amountReceived } = move;
         return `${status} ${amountReceived}`;
       }),
     );
@@ -140,6 +142,21 @@ test('it reads large transactions one after the other', async () => {
   const sample = follow();
   for (const _ of [1, 2, 3]) expect(await sample()).toEqual({ told: [`pending ${OUTPUTS}`], rows: 3 + OUTPUTS });
   expect(await sample()).toEqual({ told: [], rows: 3 });
+});
+
+test('what a block spends of a transaction that nobody has accepted is sent', async () => {
+  await insertBlock(10, { transactionCount: 2 });
+  await insertTransaction(10, 2);
+  await insertTransaction(11, 10);
+  await database.pool.query(
+    `insert into transaction_inputs (transaction_id, previous_transaction_id, previous_index, amount,
+       script_id, index, sig_op_count, compute_budget, sequence, signature_script)
+     select 11, 10, position, 1, 1, position, 0, 0, 0, '' from generate_series(1, 20) position`,
+  );
+  await unmerge(10);
+  const moves: string[] = [];
+  await follow(({ amountSent, balanceChange }) => moves.push(`${amountSent} ${balanceChange}`))();
+  expect(moves).toEqual([`20 ${OUTPUTS - 20}`]);
 });
 
 test('it tells of a transaction of an old sample only if the chain has not accepted it since', async () => {

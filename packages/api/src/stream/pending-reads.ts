@@ -71,10 +71,9 @@ export class PendingReads {
   async readListed({ transactions }: MempoolSample, isKnown: (id: string) => boolean): Promise<Map<string, Touched>> {
     const unknown = [...transactions.values()].filter(({ id }) => !isKnown(id));
     const chosen = smallestOf(unknown, sizeOf, MAX_LOOKED_UP_PER_SAMPLE);
-    const sent = await this.#readSent(chosen);
-    const boundOf = boundOutputs(transactions);
+    const sent = await this.#readSent(chosen, transactions);
     const covenants = new Map(
-      chosen.map((transaction) => [transaction.id, covenantsOf(transaction, sent.get(transaction.id) ?? [], boundOf)]),
+      chosen.map((transaction) => [transaction.id, covenantsOf(transaction, sent.get(transaction.id) ?? [])]),
     );
     const templates = await this.#readTemplates(new Set([...covenants.values()].flatMap((of) => [...of.keys()])));
     return new Map(
@@ -90,16 +89,29 @@ export class PendingReads {
   }
 
   /**
-   * Reads addresses, amounts and covenants of the UTXOs that transactions spend, by the ids of
-   * these. Of UTXOs that are not indexed yet, such as those of other pending transactions, no
-   * address is known.
+   * Finds addresses, amounts and covenants of the UTXOs that transactions spend, by the ids of
+   * these, in the sample or else in the index.
    */
-  async #readSent(transactions: readonly PendingTransaction[]): Promise<Map<string, Moved[]>> {
+  async #readSent(
+    chosen: readonly PendingTransaction[],
+    transactions: MempoolSample['transactions'],
+  ): Promise<Map<string, Moved[]>> {
+    const ofSample: Moved[] = [];
     const spent: { id: string; transactionId: string; index: bigint }[] = [];
-    for (const { id, spent: outpoints } of transactions)
-      outpoints.forEach((transactionId, index) => spent.push({ id, transactionId, index }));
-    if (spent.length === 0) return new Map();
-    const rows = await this.#index.readIfAny(async (db) => {
+    const outputsOf = outputsOfSample(transactions);
+    for (const { id, spent: outpoints } of chosen) {
+      outpoints.forEach((transactionId, index) => {
+        const outputs = outputsOf(transactionId);
+        if (outputs === undefined) spent.push({ id, transactionId, index });
+        else ofSample.push({ id, isSent: true, ...(outputs[Number(index)] ?? NO_OUTPUT) });
+      });
+    }
+    return Map.groupBy([...ofSample, ...(await this.#readSpent(spent))], ({ id }) => id);
+  }
+
+  async #readSpent(spent: readonly { id: string; transactionId: string; index: bigint }[]): Promise<Moved[]> {
+    if (spent.length === 0) return [];
+    return this.#index.readIfAny(async (db) => {
       const found = await sql<Moved>`
         select spent.id, s.address, o.amount, encode(o.covenant_id, 'hex') as "covenantId",
           true as "isSent"
@@ -121,7 +133,6 @@ export class PendingReads {
           and (s.address is not null or o.covenant_id is not null)`.execute(db);
       return found.rows;
     }, CALLER);
-    return Map.groupBy(rows, ({ id }) => id);
   }
 
   /** Reads the present templates of covenants, by id. */
@@ -179,10 +190,11 @@ export class PendingReads {
           select unmerged.id, o.script_id, o.amount, o.covenant_id, false as is_sent
           from unmerged join transaction_outputs o on o.transaction_id = unmerged.id
           union all
-          select unmerged.id, u.script_id, u.amount, u.covenant_id, true
+          select unmerged.id, i.script_id, i.amount, u.covenant_id, true
           from unmerged join transaction_inputs i on i.transaction_id = unmerged.id
-          join utxos u on u.script_id = i.script_id and u.transaction_id = i.previous_transaction_id
-            and u.index = i.previous_index
+            and i.amount is not null
+          left join utxos u on u.script_id = i.script_id
+            and u.transaction_id = i.previous_transaction_id and u.index = i.previous_index
           union all
           select unmerged.id, null, 0, o.covenant_id, true
           from unmerged join transaction_inputs i on i.transaction_id = unmerged.id
@@ -262,40 +274,38 @@ function covenantsOfMoved(moved: readonly Moved[]): ByCovenant {
   return covenants;
 }
 
-/**
- * @param sent those of its UTXOs that are indexed
- * @param boundOf returns the covenants of the outputs of a pending transaction, by their indexes
- */
-function covenantsOf(
-  { spent, bound }: PendingTransaction,
-  sent: readonly Moved[],
-  boundOf: (transactionId: string) => ReadonlyMap<bigint, string>,
-): ByCovenant {
+/** @param sent the UTXOs that it spends */
+function covenantsOf({ bound }: PendingTransaction, sent: readonly Moved[]): ByCovenant {
   const covenants = covenantsOfMoved(sent);
   bound.forEach((covenantId) => note(covenants, covenantId, CREATES));
-  spent.forEach((transactionId, index) => {
-    const covenantId = boundOf(transactionId).get(index);
-    if (covenantId !== undefined) note(covenants, covenantId, SPENDS);
-  });
   return covenants;
 }
 
-/** Returns a function that lists the bound outputs of each transaction of a sample at most once. */
-function boundOutputs(transactions: MempoolSample['transactions']): (id: string) => ReadonlyMap<bigint, string> {
-  const listed = new Map<string, ReadonlyMap<bigint, string>>();
+type Output = Pick<Moved, 'address' | 'amount' | 'covenantId'>;
+
+/** A node may name outputs that a transaction does not have. */
+const NO_OUTPUT: Output = { address: null, amount: 0n, covenantId: null };
+
+/**
+ * Returns a function that lists the outputs of each transaction of a sample at most once; undefined
+ * for other transactions.
+ */
+function outputsOfSample(transactions: MempoolSample['transactions']): (id: string) => readonly Output[] | undefined {
+  const listed = new Map<string, Output[]>();
   return (id) => {
-    const { bound } = transactions.get(id) ?? {};
-    if (bound === undefined || bound.length === 0) return NONE;
+    const transaction = transactions.get(id);
+    if (transaction === undefined) return undefined;
     const known = listed.get(id);
     if (known !== undefined) return known;
-    const outputs = new Map<bigint, string>();
-    bound.forEach((covenantId, index) => outputs.set(index, covenantId));
+    const outputs: Output[] = [];
+    transaction.paid.forEach((address, amount) => outputs.push({ ...NO_OUTPUT, address: address || null, amount }));
+    transaction.bound.forEach((covenantId, index) => {
+      outputs[Number(index)] = { ...(outputs[Number(index)] ?? NO_OUTPUT), covenantId };
+    });
     listed.set(id, outputs);
     return outputs;
   };
 }
-
-const NONE: ReadonlyMap<bigint, string> = new Map();
 
 const packedCovenants = (
   covenants: ByCovenant = new Map(),
