@@ -357,8 +357,11 @@ test('it finds covenants, programs, templates, names, ticks and lanes', async ()
   expect(await search('vault OF')).toContain(`template ${found.template}`);
   expect(await search('zeno')).not.toContain(`template ${found.template}`);
   await pool.query(
-    `insert into inscription_kinds (protocol, operation, tick)
-      values ('krc-20', 'mint', 'Zzz9'), ('krc-20', 'list', 'Zzz9')`,
+    `with kinds as (
+      insert into inscription_kinds (protocol, operation, tick)
+        values ('krc-20', 'mint', 'Zzz9'), ('krc-20', 'list', 'Zzz9') returning id)
+      insert into inscriptions (transaction_id, owner_script_id, kind_id, input)
+        select 0, 0, id, -1 from kinds`,
   );
   expect(await search('zZZ9')).toEqual(['tick Zzz9']);
   await pool.query(`
