@@ -292,6 +292,41 @@ describe.skipIf(!hasChromium)('the explorer', () => {
     expect(complaints.splice(0).every((text) => /status of 404/.test(text))).toBe(true);
   });
 
+  test('a page that cannot be rendered says so, and others still open', async () => {
+    await page.route('**/v1/miners?*', (route) => route.fulfill({ json: { miners: [null] } }));
+    await open('/miners');
+    await page.getByRole('button', { name: 'Load again' }).waitFor();
+    expect(await heading()).toBe('This page failed');
+    expect(complaints.splice(0)).toContainEqual(expect.stringContaining('TypeError'));
+    await page.getByRole('link', { name: 'Status', exact: true }).click();
+    await expect.poll(heading).toBe('Status of the index');
+    await page.unroute('**/v1/miners?*');
+    await page.getByRole('link', { name: 'Miners', exact: true }).click();
+    await page.locator('main table').waitFor();
+  });
+
+  test('ages do not depend on the clock of the visitor', async () => {
+    const age = async (): Promise<string> => await page.locator('main time').first().innerText();
+    await open('/blocks');
+    await expect.poll(age).toMatch(/ago$/);
+    const expected = await age();
+    // Shortly before the chain began, by which every block would be new.
+    await page.clock.setSystemTime(new Date('2025-06-01T00:00:00Z'));
+    await open('/blocks');
+    await expect.poll(age).toBe(expected);
+  });
+
+  test('a theme is that of all tabs', async () => {
+    const other = await context.newPage();
+    for (const one of [page, other]) await one.goto(`${harness.api.url}/status`);
+    await page.bringToFront();
+    for (const theme of ['dark', 'light']) {
+      await page.getByRole('button', { name: `Use the ${theme} theme` }).click();
+      await expect.poll(() => other.locator('html').getAttribute('data-theme')).toBe(theme);
+      await other.getByRole('button', { name: `Use the ${theme === 'dark' ? 'light' : 'dark'} theme` }).waitFor();
+    }
+  });
+
   test('new blocks appear by themselves', async () => {
     await open('/');
     await blocksOfDag().first().waitFor();

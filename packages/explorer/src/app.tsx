@@ -2,7 +2,9 @@
  * The pages by path. The API serves the document for these paths only
  * (packages/api/src/explorer/explorer.ts).
  */
-import { LocationProvider, Route, Router } from 'preact-iso';
+import type { ComponentChildren } from 'preact';
+import { LocationProvider, Route, Router, useLocation } from 'preact-iso';
+import { useEffect, useErrorBoundary } from 'preact/hooks';
 import { KeyPrompt } from './components/key-prompt.tsx';
 import { Page } from './components/page.tsx';
 import { Shell } from './components/shell.tsx';
@@ -24,7 +26,8 @@ import { TagPage, TagsPage } from './pages/tags.tsx';
 import { TemplatePage, TemplatesPage } from './pages/templates.tsx';
 import { TransactionPage } from './pages/transaction.tsx';
 import { TransactionsPage } from './pages/transactions.tsx';
-import { apiKey, needsKey } from './state/api.ts';
+import { apiKey, describeError, needsKey } from './state/api.ts';
+import { forgetData } from './state/resource.ts';
 
 /** Other paths are served by the API itself. */
 const SCOPE = /^\/(?!docs|openapi|v1|rest)/;
@@ -71,10 +74,34 @@ function NotFoundPage() {
   );
 }
 
+/** Shows what is wrong instead of a page that cannot be rendered, until another one is opened. */
+function Recoverable({ children }: { children: ComponentChildren }) {
+  const { url } = useLocation();
+  const [error, reset] = useErrorBoundary((thrown: unknown) => {
+    console.error(thrown);
+    forgetData();
+  }) as [unknown, () => void];
+  useEffect(reset, [url]);
+  if (error === undefined) return <>{children}</>;
+  return (
+    <Page title="This page failed">
+      <div class="notice" role="alert">
+        <p>It cannot show what the server sent. If the server was updated meanwhile, loading it again helps.</p>
+        <p>{describeError(error)}</p>
+        <button type="button" onClick={() => location.reload()}>
+          Load again
+        </button>
+      </div>
+    </Page>
+  );
+}
+
 export function App() {
   return (
     <LocationProvider scope={SCOPE}>
-      <Shell>{needsKey.value ? <KeyPrompt /> : <Pages key={apiKey.value ?? ''} />}</Shell>
+      <Shell>
+        <Recoverable>{needsKey.value ? <KeyPrompt /> : <Pages key={apiKey.value ?? ''} />}</Recoverable>
+      </Shell>
     </LocationProvider>
   );
 }

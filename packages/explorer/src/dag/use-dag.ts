@@ -2,6 +2,7 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { ResponseBody } from '@kasgres/client';
 import { request } from '../state/api.ts';
+import { serverNow } from '../state/clock.ts';
 import type { ChainChange, DagBlock } from '../stream/messages.ts';
 import { untilBegun, useStream } from '../stream/stream.ts';
 import { DagModel } from './model.ts';
@@ -96,7 +97,7 @@ export function useDag(isPaused: boolean): LiveDag {
     model.current.prune(MAX_COLUMNS);
     const removed = model.current.removedCount - before;
     removedCount.current += removed;
-    if (removed > 0) setLastReorg({ removed, at: Date.now() });
+    if (removed > 0) setLastReorg({ removed, at: serverNow() });
     setVersion((old) => old + 1);
     // A block of the chain is missing, such as one that was indexed before the stream began.
     if (isStale.current) reload();

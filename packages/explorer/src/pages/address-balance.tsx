@@ -5,6 +5,7 @@ import { useMemo } from 'preact/hooks';
 import { Chart } from '../components/chart.tsx';
 import { Card, Load, Tabs } from '../components/page.tsx';
 import { formatCompact, toKas } from '../format.ts';
+import { serverNow } from '../state/clock.ts';
 import { useResource } from '../state/resource.ts';
 
 const INTERVALS = [
@@ -65,13 +66,13 @@ async function readIntervals(client: Client, address: string, interval: Exclude<
  * chart ends now.
  */
 function untilNow(points: readonly Point[], balance: string): Point[] {
-  const now = Date.now();
+  const now = serverNow();
   return [...points.filter(({ timestamp }) => timestamp < now), { timestamp: now, balance }];
 }
 
 /** Chooses an interval of which there are several. */
 function defaultFor(firstSeen: number | null): Interval {
-  const age = firstSeen === null ? 0 : Date.now() - firstSeen;
+  const age = firstSeen === null ? 0 : serverNow() - firstSeen;
   return age < DAY_MS ? 'recent' : age < 14 * DAY_MS ? 'hour' : 'day';
 }
 

@@ -5,6 +5,7 @@ import { Card, Facts, Load, NewerButton, Page, Pager, Stat, Table, Tabs, useCurs
 import { TransactionList } from '../components/transfers.tsx';
 import { Amount, CopyButton, HashLink, Labels, NamedAddress, TagBadge, Time } from '../components/values.tsx';
 import { formatCount, shortAddress } from '../format.ts';
+import { serverNow } from '../state/clock.ts';
 import { useResource } from '../state/resource.ts';
 import { useAddressStream, useStream } from '../stream/stream.ts';
 import { BalanceChart } from './address-balance.tsx';
@@ -92,7 +93,7 @@ function Transactions({ details: { address, transactionCount } }: { details: Det
   const resource = useResource(`transactions of ${address} ${JSON.stringify(parameters)}`, async (client) => ({
     ...(await client.get('/v1/addresses/{address}/transactions', { params: { path: { address }, query: parameters } })),
     transactionCount,
-    loadedAt: Date.now(),
+    loadedAt: serverNow(),
   }));
   const isOutdated = isFirst && resource.data !== undefined && resource.data.transactionCount !== transactionCount;
   return (

@@ -15,6 +15,7 @@ import {
 } from '../components/values.tsx';
 import { formatCompact, formatCount, formatTime, shortHash } from '../format.ts';
 import { DagAround } from '../dag/panel.tsx';
+import { serverNow } from '../state/clock.ts';
 import { useResource } from '../state/resource.ts';
 
 type Details = Schema<'BlockDetails'>;
@@ -135,7 +136,7 @@ function Transactions({ block: { hash, isChainBlock, mergingBlockHash } }: { blo
   const transactions = useResource(`transactions of ${hash} ${JSON.stringify(parameters)}`, async (client) => ({
     state,
     ...(await client.get('/v1/blocks/{hash}/transactions', { params: { path: { hash }, query: parameters } })),
-    loadedAt: Date.now(),
+    loadedAt: serverNow(),
   }));
   const { data, refresh } = transactions;
   useEffect(() => {

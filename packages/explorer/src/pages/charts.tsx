@@ -5,6 +5,7 @@ import { Chart } from '../components/chart.tsx';
 import { readForm } from '../components/form.ts';
 import { Card, Load, Page, Tabs, useHref } from '../components/page.tsx';
 import { formatCompact, formatHashRate, formatPercent, formatRate, toKas } from '../format.ts';
+import { serverNow } from '../state/clock.ts';
 import { useResource } from '../state/resource.ts';
 
 type Interval = Schema<'NetworkInterval'>;
@@ -63,7 +64,7 @@ const MEASURES: readonly Measure[] = [
 
 /** The open interval lasts until now, so its rates are those of the elapsed time. */
 function secondsOf({ start, isOpen }: Interval, name: IntervalName): number {
-  return isOpen ? Math.max(1, Math.min(SECONDS[name], (Date.now() - start) / 1000)) : SECONDS[name];
+  return isOpen ? Math.max(1, Math.min(SECONDS[name], (serverNow() - start) / 1000)) : SECONDS[name];
 }
 
 function Charts({ history, name }: { history: readonly Interval[]; name: IntervalName }) {
@@ -123,7 +124,7 @@ export function ChartsPage() {
     `history ${interval} ${range} ${from} ${to}`,
     (client) => {
       const end = toMs(to);
-      const begin = toMs(from) ?? (end ?? Date.now()) - Number(range) * 3_600_000;
+      const begin = toMs(from) ?? (end ?? serverNow()) - Number(range) * 3_600_000;
       return client.get('/v1/network/history', {
         params: { query: { interval, from: Math.max(0, begin), ...(end !== undefined && { to: end }) } },
       });

@@ -3,6 +3,7 @@ import { Card, Load, Page, Pager, Stat, Table, useCursor } from '../components/p
 import { TransactionList } from '../components/transfers.tsx';
 import { Amount, CopyButton, Time } from '../components/values.tsx';
 import { formatCount, textOfHex } from '../format.ts';
+import { serverNow } from '../state/clock.ts';
 import { useResource } from '../state/resource.ts';
 
 const PAGE = 20;
@@ -114,7 +115,7 @@ function Transactions({ namespace }: { namespace: string }) {
     `transactions of lane ${namespace} ${JSON.stringify(parameters)}`,
     async (client) => {
       const params = { path: { namespace }, query: parameters };
-      return { ...(await client.get('/v1/lanes/{namespace}/transactions', { params })), loadedAt: Date.now() };
+      return { ...(await client.get('/v1/lanes/{namespace}/transactions', { params })), loadedAt: serverNow() };
     },
     { refreshMs: isFirst ? REFRESH_MS : undefined },
   );

@@ -3,6 +3,7 @@ import { useMemo } from 'preact/hooks';
 import { Card, Load, Page, Share, Stat, Table } from '../components/page.tsx';
 import { Amount, HashLink, Time } from '../components/values.tsx';
 import { formatCount, formatDuration, formatRate } from '../format.ts';
+import { serverNow } from '../state/clock.ts';
 import { usePolled } from '../state/resource.ts';
 import type { Mempool } from '../stream/mempool.ts';
 import { useMempool } from '../stream/stream.ts';
@@ -27,7 +28,7 @@ function summarize(mempool: Mempool): Summary {
     return { from, to, transactions: within.length, mass: sumOf(within, 'mass'), fees: sumOf(within, 'fee') };
   });
   return {
-    timestamp: Date.now(),
+    timestamp: serverNow(),
     size: transactions.length,
     mass: sumOf(transactions, 'mass'),
     fees: buckets.slice(Math.max(buckets.findIndex(isUsed), 0), buckets.findLastIndex(isUsed) + 1),

@@ -14,6 +14,7 @@ import {
 import { formatCount, formatRate, formatTime, shortHash, textOfHex } from '../format.ts';
 import { Json, ProgramsCard, ProtocolsCard } from '../programs/transaction-uses.tsx';
 import { getExact } from '../state/exact-json.ts';
+import { serverNow } from '../state/clock.ts';
 import { type Resource, useResource } from '../state/resource.ts';
 import { outputSum } from './transactions.tsx';
 
@@ -46,14 +47,14 @@ function useTransaction(transactionId: string): Resource<Found> {
         const { transaction, tags = {} } = await getExact(client, '/v1/transactions/{transactionId}', {
           params: { path, query },
         });
-        return { transaction, tags, isPending: false, loadedAt: Date.now() };
+        return { transaction, tags, isPending: false, loadedAt: serverNow() };
       } catch (error) {
         if (!isNotFound(error)) throw error;
         const query = { include: 'programs', include_payload: true } as const;
         const { transaction } = await getExact(client, '/v1/mempool/{transactionId}', { params: { path, query } })
           // The error of the index tells more than that of the mempool.
           .catch((reason: unknown) => Promise.reject(isNotFound(reason) ? error : reason));
-        return { transaction, tags: {}, isPending: true, loadedAt: Date.now() };
+        return { transaction, tags: {}, isPending: true, loadedAt: serverNow() };
       }
     },
     { refreshMs: REFRESH_MS },

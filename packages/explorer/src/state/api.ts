@@ -1,6 +1,7 @@
 /** The API of this host, and the key that its user entered. */
 import { ApiError, type Client, createClient } from '@kasgres/client';
 import { signal } from '@preact/signals';
+import { setClock } from './clock.ts';
 
 const STORED = 'kasgres-key';
 
@@ -19,8 +20,19 @@ export const apiKey = signal(readStored());
 /** Whether the API refused a request for want of a valid key. */
 export const needsKey = signal(false);
 
+async function fetchTimed(sent: Request): Promise<Response> {
+  const response = await fetch(sent);
+  setClock(response.headers.get('date'));
+  return response;
+}
+
 const clientFor = (key: string | undefined): Client =>
-  createClient({ baseUrl: location.origin, apiKey: key, retry: { attempts: 3, maxWaitSeconds: 5 } });
+  createClient({
+    baseUrl: location.origin,
+    apiKey: key,
+    fetch: fetchTimed,
+    retry: { attempts: 3, maxWaitSeconds: 5 },
+  });
 
 let client = clientFor(apiKey.value);
 

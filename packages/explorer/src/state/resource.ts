@@ -34,8 +34,10 @@ const MAX_CACHED = 50;
  * again nevertheless.
  */
 const cache = new Map<string, unknown>();
+export const forgetData = (): void => cache.clear();
+
 // One key must not show what another one loaded.
-apiKey.subscribe(() => cache.clear());
+apiKey.subscribe(forgetData);
 
 function remember(key: string, data: unknown): void {
   cache.delete(key);

@@ -6,6 +6,8 @@ import { computed, signal } from '@preact/signals';
 
 export type Theme = 'dark' | 'light';
 
+const STORED = 'theme';
+
 const system = matchMedia('(prefers-color-scheme: dark)');
 const systemTheme = signal<Theme>(system.matches ? 'dark' : 'light');
 system.addEventListener('change', ({ matches }) => {
@@ -16,11 +18,20 @@ const chosen = signal(document.documentElement.dataset['theme'] as Theme | undef
 
 export const theme = computed<Theme>(() => chosen.value ?? systemTheme.value);
 
-export function chooseTheme(choice: Theme): void {
+function show(choice: Theme): void {
   chosen.value = choice;
   document.documentElement.dataset['theme'] = choice;
+}
+
+// A choice in another tab.
+addEventListener('storage', ({ key, newValue }) => {
+  if (key === STORED && (newValue === 'dark' || newValue === 'light')) show(newValue);
+});
+
+export function chooseTheme(choice: Theme): void {
+  show(choice);
   try {
-    localStorage.setItem('theme', choice);
+    localStorage.setItem(STORED, choice);
   } catch {
     // The choice lasts until the page is reloaded.
   }
