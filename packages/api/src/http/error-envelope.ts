@@ -82,8 +82,9 @@ function boundDetails(details: readonly ErrorDetail[]): ErrorDetail[] {
   return bounded;
 }
 
+/** Half of a surrogate pair would be JSON that strict parsers refuse. */
 const shorten = (text: string, length: number): string =>
-  text.length > length ? `${text.slice(0, length - 1)}…` : text;
+  (text.length > length ? `${text.slice(0, length - 1)}…` : text).replace(/\p{Cs}/gu, '\ufffd');
 
 function fromFastify(error: unknown): HttpError | undefined {
   // Fastify's errors have a code; those of its static-file plugin have `expose`.
