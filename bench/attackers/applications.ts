@@ -12,10 +12,11 @@ import {
   type AttackOptions,
   onlyExpects,
   requires,
+  RETRY_MS,
   UNANSWERED,
   withKey,
 } from './attack.ts';
-import { holdStream, repeatCommands, RETRY_MS } from './streams.ts';
+import { holdStream, repeatCommands } from './streams.ts';
 import { changeWebhook, createWebhook } from './webhooks.ts';
 
 const MAX_IDS = 500;

@@ -48,7 +48,7 @@ export interface Attack {
 export const RESPONSE_MS = 60_000;
 /** The server lets an attacker wait in favour of others. */
 export const UNANSWERED = 'unanswered';
-const RETRY_MS = 1_000;
+export const RETRY_MS = 1_000;
 
 const outcomeOf = (error: unknown): string =>
   error instanceof Error && error.name === 'TimeoutError' ? UNANSWERED : 'error';

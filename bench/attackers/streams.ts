@@ -5,12 +5,11 @@
 import type { IncomingMessage } from 'node:http';
 import { once } from 'node:events';
 import { WebSocket } from 'ws';
-import { type Attack, type Attacker, countOf, type Outcomes, type AttackOptions } from './attack.ts';
+import { type Attack, type Attacker, countOf, type Outcomes, type AttackOptions, RETRY_MS } from './attack.ts';
 
 const STREAMS_WITH_CONFIRMATIONS = 1_000;
 const WEBSOCKETS = 12;
 const MAX_ADDRESSES = 1_000;
-export const RETRY_MS = 1_000;
 
 /** Opens a stream, and holds it as long as the server lets it. Returns the status. */
 export async function holdStream(

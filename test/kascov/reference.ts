@@ -86,14 +86,13 @@ export interface Reference {
 
 /** Returns why there is none, if cargo or the crate cannot be had. */
 export async function buildReference(): Promise<Reference | { missing: string }> {
-  const folder = await mkdtemp(join(tmpdir(), 'kasgres-kascov-'));
-  const remove = (): Promise<void> => rm(folder, { recursive: true, force: true });
   try {
     await run('cargo', ['--version']);
   } catch {
-    await remove();
     return { missing: 'cargo is not on the PATH' };
   }
+  const folder = await mkdtemp(join(tmpdir(), 'kasgres-kascov-'));
+  const remove = (): Promise<void> => rm(folder, { recursive: true, force: true });
   await mkdir(join(folder, 'src'));
   await writeFile(join(folder, 'Cargo.toml'), MANIFEST);
   await writeFile(join(folder, 'src/main.rs'), SOURCE);

@@ -1,4 +1,4 @@
-/** That what checks all responses finds what is wrong with one. */
+/** The check of all responses finds what is wrong with one. */
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { faultsOf, findTemplate, type Method, requireSchema } from './openapi.ts';

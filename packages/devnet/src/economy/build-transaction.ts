@@ -21,12 +21,12 @@ export interface DraftInput {
   redeemScript: Uint8Array | undefined;
   /** The pushes of the signature script between the signature and the program. */
   arguments?: readonly Uint8Array[];
+  /** "All" by default. */
   hashType?: number;
 }
 
 export interface Draft {
   version: number;
-  /** The default hash type is "all". */
   utxos: DraftInput[];
   outputs: { amount: number; scriptPublicKey: ScriptPublicKey; covenant?: Covenant }[];
   payload: Uint8Array;
