@@ -123,7 +123,7 @@ export function requireRunning(programs: Readonly<Record<string, Program>>): voi
 }
 
 /** The process of mempool-node.ts. */
-export class MempoolNode {
+class MempoolNode {
   readonly url: string;
   readonly #helper: HelperProcess;
 

@@ -141,7 +141,7 @@ function* placesOf(
 }
 
 /** Returns JSON of the right type, mostly valid. */
-export function plainValue(schema: Schema): string {
+function plainValue(schema: Schema): string {
   const [first] = schema.anyOf ?? [];
   if (first !== undefined) return plainValue(first);
   if (schema.type === 'object') {

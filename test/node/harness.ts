@@ -216,7 +216,7 @@ export async function expectNoProgress({ indexer, database }: Index, millisecond
 }
 
 /** Returns the blue score of the checkpoint; -1 without one. */
-export async function indexedBlueScore({ database }: Pick<Index, 'database'>): Promise<bigint> {
+async function indexedBlueScore({ database }: Pick<Index, 'database'>): Promise<bigint> {
   const { rows } = await database.pool.query<{ blue_score: bigint }>(
     'select b.blue_score from checkpoint c join blocks b on b.id = c.block_id',
   );

@@ -298,7 +298,6 @@ async function rebuildDerivedState(client: PoolClient): Promise<void> {
        select script_id from balances union select script_id from transaction_outputs
        union select script_id from transaction_inputs where script_id is not null
        union select script_id from previous_balance_changes
-       union select owner_script_id from inscriptions where owner_script_id is not null
        union select miner_script_id from blocks where miner_script_id is not null
        union select owner_script_id from inscriptions
      )`,

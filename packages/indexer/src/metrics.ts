@@ -1,7 +1,7 @@
 /** The metrics of the indexer. Unknown values are NaN, on which no alert fires. */
 import { Counter, Gauge, Histogram, type Registry } from '@kasgres/runtime';
 
-export const FAILURE_KINDS = [
+const FAILURE_KINDS = [
   'node-unavailable',
   'node-syncing',
   'node-behind',

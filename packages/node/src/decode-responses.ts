@@ -213,7 +213,7 @@ const HEADER_HASH = bytesTag(15);
 /**
  * Returns the hash of a Block message, from its verbose data or its header, whichever can be read.
  */
-export function findBlockHash(block: Uint8Array): string | undefined {
+function findBlockHash(block: Uint8Array): string | undefined {
   return findText(block, BLOCK_VERBOSE_DATA, VERBOSE_HASH) ?? findText(block, BLOCK_HEADER, HEADER_HASH);
 }
 
@@ -240,12 +240,12 @@ function findText(message: Uint8Array, outerTag: number, innerTag: number): stri
 }
 
 /** The tag of the error in every response message. */
-export const RPC_ERROR = bytesTag(1000);
+const RPC_ERROR = bytesTag(1000);
 
 const ERROR_MESSAGE = bytesTag(1);
 
 /** `reader` is at the length of the message. */
-export function decodeRpcError(reader: WireReader, op: string): NodeRpcError {
+function decodeRpcError(reader: WireReader, op: string): NodeRpcError {
   const outerEnd = reader.enter();
   let message = '';
   while (reader.more) {

@@ -15,7 +15,7 @@ export const OP_1_NEGATE = 0x4f;
  * It pushes nothing and fails, but the engine counts it among the opcodes that a signature script
  * may consist of.
  */
-export const OP_RESERVED = 0x50;
+const OP_RESERVED = 0x50;
 export const OP_TRUE = 0x51;
 export const OP_16 = 0x60;
 export const OP_IF = 0x63;

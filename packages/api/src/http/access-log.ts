@@ -70,7 +70,7 @@ interface Access {
   refusal?: string;
 }
 
-export function writeAccess(accessLog: Logger, { requestId, url, durationMs, ...access }: Access): void {
+function writeAccess(accessLog: Logger, { requestId, url, durationMs, ...access }: Access): void {
   if (!accessLog.isLevelEnabled('info')) return;
   const fields = {
     [REQUEST_ID_FIELD]: requestId,

@@ -15,7 +15,7 @@ const keepBusy = (ms: number): void => {
 const BUSY_MS = 10;
 
 async function untilEmpty(turns: RequestTurns): Promise<void> {
-  while (turns.waiting > 0) await turn();
+  while (turns.isBusy) await turn();
 }
 
 it('begins requests at once while the event loop is not busy', async () => {

@@ -47,10 +47,6 @@ export class RequestTurns {
   #endsAt: number | undefined;
   readonly #share = new TurnShare({ share: SHARE, minMs: SLICE_MS, maxMs: MAX_MS, runNext: () => this.#runNext() });
 
-  get waiting(): number {
-    return this.#count;
-  }
-
   /** Whether a task would wait. */
   get isBusy(): boolean {
     return this.#count > 0 || performance.now() >= this.#endOfSlice();

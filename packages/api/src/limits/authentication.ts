@@ -167,7 +167,7 @@ function setLimitHeaders(request: FastifyRequest, reply: FastifyReply, standing:
   reply.headers(limitHeaders(request.apiKey as RequestKey, standing, ru));
 }
 
-export const limitHeaders = ({ bucket }: RequestKey, standing: Standing, ru: number) => ({
+const limitHeaders = ({ bucket }: RequestKey, standing: Standing, ru: number) => ({
   'x-request-cost-ru': String(ru),
   'ratelimit-limit': `${bucket.rateRu};w=${bucket.windowSeconds}`,
   'ratelimit-remaining': String(standing.remainingRu),

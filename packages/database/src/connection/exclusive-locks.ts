@@ -99,7 +99,7 @@ export async function withExclusiveLocks<Result>(
   }
 }
 
-export function isLockedOut(error: unknown): boolean {
+function isLockedOut(error: unknown): boolean {
   return error instanceof DatabaseError && (error.code === LOCK_NOT_AVAILABLE || error.code === DEADLOCK);
 }
 

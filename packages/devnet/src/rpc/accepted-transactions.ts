@@ -153,7 +153,7 @@ function verboseDataOrFail(script: ScriptPublicKey, { prefix }: Context) {
 }
 
 /** Returns a UTXO as it was before it was spent. Throws if no accepted transaction created it. */
-export function spentUtxo(dag: Dag, outpoint: Outpoint): Utxo {
+function spentUtxo(dag: Dag, outpoint: Outpoint): Utxo {
   const id = toHex(outpoint.transactionId);
   const transaction = dag.findTransaction(id);
   const output = transaction?.outputs[outpoint.index];

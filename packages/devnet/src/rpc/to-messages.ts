@@ -54,7 +54,7 @@ export function headerMessage(header: Header, hash: string): MessageInitShape<ty
 }
 
 /** `block` undefined: a transaction of the mempool. */
-export function transactionMessage(
+function transactionMessage(
   transaction: DagTransaction,
   block: DagBlock | undefined,
   prefix: AddressPrefix,

@@ -183,7 +183,7 @@ export function Load<Data>({ resource: { data, error, reload }, rows = 6, notFou
   );
 }
 
-export function Skeleton({ rows }: { rows: number }) {
+function Skeleton({ rows }: { rows: number }) {
   return (
     <div class="skeleton" role="status">
       <span class="hidden">Loading</span>

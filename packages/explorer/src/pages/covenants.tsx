@@ -13,7 +13,7 @@ type Order = 'last_seen' | 'created';
 const PAGE = 20;
 const REFRESH_MS = 10_000;
 
-export const NO_COVENANTS =
+const NO_COVENANTS =
   'No output of the indexed blocks is bound to a covenant. Covenants exist on mainnet since June 2026 (Toccata).';
 
 interface CovenantTableProps {

@@ -213,7 +213,7 @@ function positionAfter({ added }: ChainUpdate): Position | undefined {
   return last && { hash: last.hash, blueScore: last.header.blueScore };
 }
 
-export class Waker {
+class Waker {
   #woken = Promise.withResolvers<void>();
 
   wake(): void {

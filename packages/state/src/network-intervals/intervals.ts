@@ -1,5 +1,5 @@
 /** Intervals of the network's totals, and their beginnings. */
-export const INTERVAL_LENGTHS = { minute: 60_000n, hour: 3_600_000n, day: 86_400_000n } as const;
+const INTERVAL_LENGTHS = { minute: 60_000n, hour: 3_600_000n, day: 86_400_000n } as const;
 
 export type IntervalLength = keyof typeof INTERVAL_LENGTHS;
 

@@ -6,7 +6,7 @@ import { type RawBuilder, sql } from 'kysely';
 const ROOTS_OF_GIVEN = sql.raw(clusterRoots('cluster_members m where m.script_id = given.script_id', '', ''));
 
 /** Selects the tag that names an address itself; null without one. */
-export const ownTag = (address: RawBuilder<unknown>): RawBuilder<AddressTagJson | null> => sql`(
+const ownTag = (address: RawBuilder<unknown>): RawBuilder<AddressTagJson | null> => sql`(
   select to_json(tag) from (select address, name, link, labels from tags
     where tags.address = ${address}) tag)`;
 

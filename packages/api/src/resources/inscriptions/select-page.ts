@@ -36,10 +36,7 @@ export interface InscriptionFilter {
 type Variant = InscriptionFilter & { start: PageStart };
 
 /** The cursor of an inscription. */
-export const cursorText = (
-  transaction: RawBuilder<unknown>,
-  input: RawBuilder<unknown>,
-): RawBuilder<string | null> => sql`(
+const cursorText = (transaction: RawBuilder<unknown>, input: RawBuilder<unknown>): RawBuilder<string | null> => sql`(
   select encode(transaction_id, 'hex') || ':' || case when ${input} < 0 then 'payload'
     else ${input}::text end
   from transactions where id = ${transaction})`;

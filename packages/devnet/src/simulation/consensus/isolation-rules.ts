@@ -11,8 +11,8 @@ import { spentKeysOf } from '../../economy/utxo.ts';
 import type { ConsensusParams } from './params.ts';
 
 /** Inputs, and outputs, of a transaction. */
-export const MAX_INPUTS = 1_000;
-export const MAX_SIGNATURE_SCRIPT_BYTES = 250_000;
+const MAX_INPUTS = 1_000;
+const MAX_SIGNATURE_SCRIPT_BYTES = 250_000;
 export const MAX_SCRIPT_BYTES = 10_000;
 export const MAX_COINBASE_SCRIPT_BYTES = 150;
 export const MAX_GAS_PER_LANE = 1_000_000_000n;

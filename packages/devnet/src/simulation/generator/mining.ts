@@ -133,7 +133,7 @@ export class Mining {
  * Fills a block with payments that are valid on its virtual block and independent of each other,
  * within the mass limits.
  */
-export class BlockFilling {
+class BlockFilling {
   readonly utxos: UtxoView;
   readonly payments: DagTransaction[] = [];
   private readonly consensus: Consensus;

@@ -10,7 +10,7 @@ export const START_TIME = 1_800_000_000_000;
 /** With a k of 8, late blocks become red. */
 export const SMALL_PARAMS = { ...SIMNET_PARAMS, ghostdagK: 8, coinbaseMaturity: 20 };
 
-export const WILD_OPTIONS: SimulationOptions = {
+const WILD_OPTIONS: SimulationOptions = {
   ...DEFAULT_OPTIONS,
   width: 1.5,
   lateRate: 0.05,
