@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { localUrl, normalizeForwardedFor, requestIdOf } from './request-identity.ts';
+import { clientOf, localUrl, normalizeForwardedFor, requestIdOf } from './request-identity.ts';
 
 const idFor = (sent: string | undefined) =>
   requestIdOf({ headers: sent === undefined ? {} : { 'x-request-id': sent } });
@@ -35,10 +35,16 @@ it.each([
   ['0xc0.0.2.1', undefined],
   ['192.000.002.001', undefined],
   ['for=192.0.2.1', undefined],
+  ['2001:db8::1%a-b', '2001:db8::1'],
+  ['::ffff:192.0.2.1%x-1', '::ffff:192.0.2.1'],
 ])('reads x-forwarded-for %j as %j', (sent, expected) => {
   const headers = { 'x-forwarded-for': sent };
   normalizeForwardedFor(headers);
   expect(headers['x-forwarded-for']).toBe(expected);
+});
+
+it('takes a client with any zone for the same one', () => {
+  for (const zone of ['%eth0', '%br-1', '%eth0.100']) expect(clientOf(`fe80::1${zone}`)).toBe(clientOf('fe80::1'));
 });
 
 it.each([

@@ -50,12 +50,16 @@ const IPV6_NETWORK_GROUPS = 4;
  * counts as one.
  */
 export function clientOf(ip: string): string {
-  if (!ipaddr.isValid(ip)) return ip;
-  const address = ipaddr.process(ip);
+  const plain = withoutZone(ip);
+  if (!ipaddr.isValid(plain)) return ip;
+  const address = ipaddr.process(plain);
   if (address instanceof ipaddr.IPv4) return address.toString();
   const groups = address.parts.slice(0, IPV6_NETWORK_GROUPS).map((group) => group.toString(16));
   return `${groups.join(':')}::/64`;
 }
+
+/** The zone after an IPv6 address may be any text (RFC 4007 §11). */
+const withoutZone = (address: string): string => address.split('%', 1)[0] ?? '';
 
 const FORWARDED_FOR = 'x-forwarded-for';
 /**
@@ -77,7 +81,7 @@ export function normalizeForwardedFor(headers: IncomingHttpHeaders): void {
   for (const text of String(sent).split(',').toReversed()) {
     const trimmed = text.trim();
     const [, v4, v6] = WITH_PORT.exec(trimmed) ?? [];
-    const address = v4 ?? v6 ?? trimmed;
+    const address = withoutZone(v4 ?? v6 ?? trimmed);
     if (isIP(address) === 0) break;
     addresses.push(address);
   }

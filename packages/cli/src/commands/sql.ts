@@ -14,7 +14,7 @@ import { print, printMessage, textTable } from '../command-line.ts';
 /** As for analysts, `blocks` is the view kaspa.blocks. The table is public.blocks. */
 const SEARCH_PATH = 'kaspa,public';
 const CONNECTION_VARIABLES =
-  /^PG(HOSTADDR|SERVICE|SERVICEFILE|TARGETSESSIONATTRS|LOADBALANCEHOSTS|SSL[A-Z]*|REQUIRESSL|GSSENCMODE)$/u;
+  /^PG(HOSTADDR|SERVICE|SERVICEFILE|TARGETSESSIONATTRS|LOADBALANCEHOSTS|SSL[A-Z]*|REQUIRE(?:SSL|AUTH|PEER)|CHANNELBINDING|GSSENCMODE)$/u;
 const SETTINGS = `-c default_transaction_read_only=on -c search_path=${SEARCH_PATH}`;
 
 export async function runSql(databaseUrl: string, sql: string | undefined): Promise<number> {

@@ -80,6 +80,8 @@ function readRow(columns: readonly Field[], { line, values }: Row, problems: Pro
     problems.add(line, 'line', `has ${values.length} values, the header names ${columns.length} columns`);
     return [];
   }
-  const fields = columns.map((column, i) => [column, column === 'labels' ? splitLabels(values[i] ?? '') : values[i]]);
+  const fields = columns
+    .map((column, i) => [column, column === 'labels' ? splitLabels(values[i] ?? '') : values[i]])
+    .filter(([, value]) => value !== '');
   return [{ fields: Object.fromEntries(fields) as RawTag['fields'], lineOf: () => line }];
 }

@@ -487,6 +487,37 @@ describe('fields of TagPacks that limit a claim', () => {
     expect(attributionOf(pack('  tag_type: actor\n'))).toMatchObject({ name: 'Harbour' });
   });
 
+  test('an empty cell of CSV limits nothing', () => {
+    const header = 'address,name,actor,is_cluster_definer,tag_type\n';
+    expect(attributionOf({ 'a.csv': `${header}${ONE},Harbour,,,\n` })).not.toHaveProperty('namesCluster');
+    expect(attributionOf({ 'a.csv': `${header}${ONE},Harbour,,false,actor\n` })).toMatchObject({
+      namesCluster: false,
+    });
+  });
+
+  test('of two tags of one owner, the actor is kept, and the limit of the more confident one', () => {
+    const header = 'address,name,confidence,actor,is_cluster_definer\n';
+    const [plain, limited] = [`${ONE},Harbour,90,,`, `${ONE},Harbour,90,harbour,false`];
+    const less = limited.replace('90', '10');
+    for (const rows of [
+      [plain, limited],
+      [limited, plain],
+    ]) {
+      expect(attributionOf({ 'a.csv': header + rows.join('\n') })).toMatchObject({
+        actor: 'harbour',
+        namesCluster: false,
+      });
+    }
+    for (const rows of [
+      [plain, less],
+      [less, plain],
+    ]) {
+      const merged = attributionOf({ 'a.csv': header + rows.join('\n') });
+      expect(merged).toMatchObject({ actor: 'harbour' });
+      expect(merged).not.toHaveProperty('namesCluster');
+    }
+  });
+
   test('what cannot be honoured is refused by name', () => {
     expect(() => read(pack('  is_cluster_definer: maybe\n'))).toThrow(/is_cluster_definer: must be true or false/);
     expect(() => read(pack('  tag_type: event\n'))).toThrow(/tag_type: must be actor/);

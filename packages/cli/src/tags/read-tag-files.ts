@@ -126,16 +126,24 @@ function formatOf(file: string, text: string): Format {
   return /^\s*(%YAML|---|#|\w+:(\s|$))/.test(text) ? 'tagpack' : 'csv';
 }
 
-/** Keeps the labels of both, and other fields of the more confident one if it has them. */
+/**
+ * Keeps the labels of both, and other fields of the more confident one if it has them. If neither
+ * is more confident, one that names its address only limits both.
+ */
 function merge(one: Attribution, other: Attribution): Attribution {
   const [first, second] = other.confidenceLevel > one.confidenceLevel ? [other, one] : [one, other];
+  const isEqual = first.confidenceLevel === second.confidenceLevel;
+  const actor = first.actor ?? second.actor;
+  const namesCluster = first.namesCluster ?? (isEqual ? second.namesCluster : undefined);
   const dates = [one.lastModified, other.lastModified].filter((date) => date !== undefined).sort();
   return {
     ...first,
     link: first.link === '' ? second.link : first.link,
     labels: [...new Set([...one.labels, ...other.labels])],
     category: first.category ?? second.category,
-    confidence: first.confidence ?? (second.confidenceLevel === first.confidenceLevel ? second.confidence : undefined),
+    confidence: first.confidence ?? (isEqual ? second.confidence : undefined),
     lastModified: dates.at(-1),
+    ...(actor !== undefined && { actor }),
+    ...(namesCluster !== undefined && { namesCluster }),
   };
 }
