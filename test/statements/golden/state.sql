@@ -153,11 +153,14 @@ select
   (
     select s.address
     from
-      utxos u
+      (
+        select script_id
+        from utxos
+        where covenant_id = covenant.covenant_id
+        limit $6
+      ) u
       join scripts s on s.id = u.script_id
-    where
-      u.covenant_id = covenant.covenant_id
-      and s.address is not null
+    where s.address is not null
     limit 1
   ) as "covenantAddress",
   (

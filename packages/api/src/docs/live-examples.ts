@@ -1,5 +1,6 @@
 /** Examples from this index and its node for the page at /docs, so that they can be executed. */
-import { type IndexState } from '@kasgres/reads';
+import type { IndexState } from '@kasgres/reads';
+import { sleep } from '@kasgres/runtime';
 import { sql } from 'kysely';
 import { type ExampleRequest, exampleRequests } from '../openapi/example-requests.ts';
 import type { Services } from '../services.ts';
@@ -24,9 +25,10 @@ const RECIPIENTS_OF = 50;
 const LATEST_COVENANTS = 100;
 /** Addresses with more UTXOs have long responses. */
 const MANY_UTXOS = 1000;
-/** A larger mempool is not loaded for an example. */
-const MANY_ENTRIES = 1000;
-const NODE_DEADLINE_MS = 2000;
+/** UTXOs of a covenant that are searched for an address: any number may have none. */
+const UTXOS_OF_COVENANT = 100;
+/** Without a sample within this time, the examples have no pending transaction. */
+const MEMPOOL_MS = 2000;
 
 /**
  * Returns requests by operationId, or undefined if the index is empty or in the first catch-up,
@@ -40,7 +42,8 @@ export async function findExampleRequests(services: Services): Promise<Record<st
   });
   if (found === undefined || found.address === null) return undefined;
   const { address, transactionId, blockHash, daaScore } = found;
-  const mempool = await findInMempool(services.node).catch(() => undefined);
+  const late = sleep(MEMPOOL_MS).then(() => undefined);
+  const mempool = await Promise.race([services.mempool.get().then(findPayment), late]).catch(() => undefined);
   const requests = exampleRequests({
     ...found,
     address,
@@ -141,9 +144,11 @@ function landmarks({ sinkChainIndex }: IndexState) {
       coalesce((select address from recipient), (select address from rich)) as address,
       (select address from tags order by address limit 1) as "taggedAddress", members.member,
       members.other as "otherMember", encode(covenant.covenant_id, 'hex') as "covenantId",
-      (select s.address from utxos u join scripts s on s.id = u.script_id
-       where u.covenant_id = covenant.covenant_id and s.address is not null
-         limit 1) as "covenantAddress",
+      (select s.address
+       from (select script_id from utxos where covenant_id = covenant.covenant_id
+         limit ${UTXOS_OF_COVENANT}) u
+         join scripts s on s.id = u.script_id
+       where s.address is not null limit 1) as "covenantAddress",
       (select encode(hash, 'hex') from programs order by hash limit 1) as "programHash",
       (select encode(template, 'hex') from program_templates
         order by spend_count desc, template desc limit 1) as template,
@@ -157,15 +162,15 @@ function landmarks({ sinkChainIndex }: IndexState) {
     where rank = 1`;
 }
 
-async function findInMempool(node: Services['node']): Promise<{ transactionId: string; address: string } | undefined> {
-  const options = { deadlineMs: NODE_DEADLINE_MS };
-  const { mempoolSize } = await node.call('getInfo', {}, options);
-  if (mempoolSize === 0n || mempoolSize > MANY_ENTRIES) return undefined;
-  const { entries } = await node.call('getMempoolEntries', {}, options);
-  for (const { transaction } of entries) {
-    const transactionId = transaction?.verboseData?.transactionId;
-    const address = transaction?.outputs[0]?.verboseData?.scriptPublicKeyAddress;
-    if (transactionId !== undefined && address !== undefined) return { transactionId, address };
+type MempoolSample = Awaited<ReturnType<Services['mempool']['get']>>;
+
+function findPayment({ transactions }: MempoolSample): { transactionId: string; address: string } | undefined {
+  for (const { id: transactionId, paid } of transactions.values()) {
+    let address = '';
+    paid.forEach((of) => {
+      address ||= of;
+    });
+    if (address !== '') return { transactionId, address };
   }
   return undefined;
 }
