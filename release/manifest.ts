@@ -43,7 +43,7 @@ export async function makeManifest(
     engines: { node: (engines as { node: string }).node },
     bin: { kasgres: command },
     exports: { './package.json': './package.json' },
-    files: ['packages', 'migrations', 'release', 'CHANGELOG.md'],
+    files: ['packages', 'migrations', 'ops', 'release', 'CHANGELOG.md'],
     publishConfig: { access: 'public', provenance: true },
     // A direct dependency is the only override that a published package can have.
     dependencies: { ...merge('dependencies'), ...(overrides as Record<string, string>) },

@@ -41,6 +41,7 @@ const POLYFILLS = 'release/es2024';
 /** The programs find these files by their place. */
 const ASSETS = [
   'migrations',
+  'ops/roles.sql',
   'packages/api/src/docs/browser',
   'packages/explorer/dist',
   'packages/programs/template-names.yaml',

@@ -55,6 +55,11 @@ test('the first of each range of engines is tested', () => {
   expect(engines.node.match(/\d+\.\d+\.\d+/g)).toEqual(SETUPS.slice(0, 3).map(({ node }) => node));
 });
 
+test('the SQL of the roles is in the package', () => {
+  const packed = execFileSync('tar', ['xzOf', TARBALL, 'package/ops/roles.sql'], { encoding: 'utf8' });
+  expect(packed).toBe(readFileSync(new URL('../../ops/roles.sql', import.meta.url), 'utf8'));
+});
+
 describe.each(SETUPS)(
   'on Node $node by $manager',
   ({ node, manager, options = [], folder: name = 'app', user, offline = false }) => {
